@@ -1,0 +1,47 @@
+// Calendar days. A day is an IsoDate ('YYYY-MM-DD') outside and a day number (days since 1970-01-01)
+// where days are counted or searched. No Date object and no host time zone decides which day it is.
+
+export type IsoDate = string
+export type Clock = () => Date
+
+const DAY_MS = 86_400_000
+const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
+const ISO_DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+
+/** Whether the text is a real calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
+export function isIsoDate(text: string): boolean {
+  const parts = ISO_DATE.exec(text)
+  if (!parts) return false
+  const year = Number(parts[1])
+  if (year < 1900 || year > 2999) return false
+  return isoOf(dayOf(text)) === text
+}
+
+/** Day number of a date; the text must be an IsoDate. */
+export function dayOf(date: IsoDate): number {
+  const year = Number(date.slice(0, 4))
+  const month = Number(date.slice(5, 7))
+  const day = Number(date.slice(8, 10))
+  return Date.UTC(year, month - 1, day) / DAY_MS
+}
+
+export function isoOf(day: number): IsoDate {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+}
+
+export function addDays(date: IsoDate, days: number): IsoDate {
+  return isoOf(dayOf(date) + days)
+}
+
+/** Today in Costa Rica, whatever the machine's time zone (decisions 1.1). */
+export function todayIn(clock: Clock): IsoDate {
+  return isoOf(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))
+}
+
+export function earliest(a: IsoDate, b: IsoDate): IsoDate {
+  return a < b ? a : b
+}
+
+export function latest(a: IsoDate, b: IsoDate): IsoDate {
+  return a > b ? a : b
+}

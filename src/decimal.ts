@@ -1,0 +1,55 @@
+// Exact decimals. A rate or an amount is a canonical string everywhere (decisions 1.3); a Decimal exists
+// only inside a calculation. Nothing here ever goes through a float.
+
+import { Decimal } from 'decimal.js'
+
+// Two factors of a conversion have at most 50 and about 40 digits: 250 is never reached, so every product is exact.
+const Exact = Decimal.clone({ precision: 250, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
+// Computed rates: 15 significant digits, half-even, rounded once (decisions 2.9).
+const Rounded = Decimal.clone({ precision: 15, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
+
+const PLAIN = /^([+-]?)(\d*)(?:\.(\d*))?$/
+const WITH_EXPONENT = /^-?\d+(\.\d+)?[eE][+-]?\d{1,2}$/
+
+/** The canonical form of a plain decimal text, or undefined if it is none. `.5`, `5.` and `+5` are fine. */
+export function canonicalDecimal(text: string): string | undefined {
+  const parts = PLAIN.exec(text)
+  if (!parts) return undefined
+  const whole = parts[2] ?? ''
+  const fraction = parts[3] ?? ''
+  if (whole === '' && fraction === '') return undefined
+  const digits = whole.replace(/^0+/, '') || '0'
+  const decimals = fraction.replace(/0+$/, '')
+  const unsigned = decimals === '' ? digits : `${digits}.${decimals}`
+  return parts[1] === '-' && unsigned !== '0' ? `-${unsigned}` : unsigned
+}
+
+/** Like `canonicalDecimal`, but reads a JSON number's exponent too (`1.5E-05`), exactly. */
+export function canonicalNumber(text: string): string | undefined {
+  if (!WITH_EXPONENT.test(text)) return canonicalDecimal(text)
+  return canonicalDecimal(new Exact(text).toFixed())
+}
+
+/** Exact product of two decimals. */
+export function product(a: string, b: string): string {
+  return new Exact(a).times(b).toFixed()
+}
+
+/** `numerator / denominator`, each an exact product of its factors, rounded once to 15 digits, half-even. */
+export function ratio(numerator: readonly string[], denominator: readonly string[]): string {
+  const exact = (factors: readonly string[]) =>
+    factors.reduce((sum, factor) => sum.times(factor), new Exact(1)).toFixed()
+  const quotient = new Rounded(exact(numerator)).dividedBy(exact(denominator))
+  return quotient.toFixed()
+}
+
+/** Whether two decimals differ by at most half a unit of the last of `decimals` places. */
+export function withinHalfUnit(a: string, b: string, decimals: number): boolean {
+  return new Exact(a).minus(b).abs().times(2).lessThanOrEqualTo(new Exact(10).pow(-decimals))
+}
+
+/** Whether `low <= value <= high`. */
+export function isBetween(value: string, low: string, high: string): boolean {
+  const exact = new Exact(value)
+  return exact.greaterThanOrEqualTo(low) && exact.lessThanOrEqualTo(high)
+}

@@ -1,0 +1,34 @@
+// The one error class. Whoever throws says which of a closed set of things went wrong; what becomes of it
+// (an HTTP status, an exit code) is decided in one table at each edge: http/errors.ts and main.ts.
+
+export type ErrorCode =
+  | 'bad-request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'conflict'
+  | 'invalid'
+  | 'unavailable'
+  | 'usage' // the command line was wrong: exit 2
+  | 'failed' // a command could not do its work, and the message says why: exit 1
+
+/** An error whose message is written for the person who caused it. Anything else is a defect of ours. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: unknown
+
+  constructor(code: ErrorCode, message: string, options: { details?: unknown; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = options.details
+  }
+}
+
+/** The text of anything that was thrown, for a log line or a run's message. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? error.cause.message : ''
+  return cause && !error.message.includes(cause) ? `${error.message}: ${cause}` : error.message
+}

@@ -1,0 +1,108 @@
+// What a source of rates is. A provider only fetches: asked for a window of days it answers with what was
+// published, as published. It knows neither which values we have nor which of these we will believe.
+
+import type { IsoDate } from '../dates.ts'
+
+export type RateType = 'compra' | 'venta' | 'referencia'
+
+/** Both ends included. */
+export type Window = { from: IsoDate; to: IsoDate }
+
+/** A series that the program knows of before it has asked anybody. */
+export type CatalogueSeries = {
+  /** The provider's own code; undefined when it must be learned by name from an answer. */
+  externalCode: string | undefined
+  name: string
+  base: string
+  quote: string
+  rateType: RateType
+  unit: string
+  periodicity: string
+  /** The table that the series is read from. */
+  table: string
+  /**
+   * Today's plausible values, both ends included. A first answer far outside of it whose inverse lies inside
+   * is quoted in the other direction (upstream 3). Undefined where nothing is plausible enough.
+   */
+  band: { low: string; high: string } | undefined
+}
+
+/** Series that are asked for together. */
+export type Feed = {
+  /** What a run's message calls it: `318`, `520`. */
+  name: string
+  table: string
+  /** The one series asked for, or undefined for the whole table. */
+  indicator: string | undefined
+  /** The longest window to ask for at once. */
+  chunkDays: number
+  /** The first day of the history where it is known; undefined: ask backwards until a year brings nothing. */
+  startsOn: IsoDate | undefined
+}
+
+/** A whole table, or one indicator of it asked for alone. */
+export type Ask = { table: string; indicator: string | undefined; window: Window }
+
+/** One published value. Nothing of it has been judged: `day` and `value` are the answer's own text. */
+export type Observation = {
+  code: string
+  day: string
+  value: string
+  /** The source rounds to so many decimals; undefined: the value is exact. */
+  roundedTo: number | undefined
+}
+
+export type Answer = {
+  /** The series that the answer lists, with values or without. */
+  listed: { code: string; name: string }[]
+  observations: Observation[]
+}
+
+/** Something that an operator must hear of although the sync went on, such as a refused token. */
+export type Notice = { message: string }
+
+/** What a provider needs of the outside; read anew for each run. */
+export type ProviderSettings = {
+  url: string
+  /** The operator's token; undefined or empty: none. */
+  token: string | undefined
+  /** Least milliseconds between the starts of two requests. */
+  paceMs: number
+  userAgent: string
+}
+
+/** One run's conversation with a provider. */
+export type Session = {
+  /**
+   * Reads one window. Windows of any length are fine; the session splits them as its source needs.
+   * @throws FetchFailure when the source did not give a valid answer
+   */
+  read(ask: Ask): Promise<Answer>
+  /** Whether the source can be asked for one series alone; without it, such an ask reads the whole table. */
+  readonly asksAlone: boolean
+  /** Takes what has to be said about the conversation so far. */
+  notices(): Notice[]
+}
+
+export type Provider = {
+  code: string
+  name: string
+  country: string
+  website: string
+  catalogue: readonly CatalogueSeries[]
+  /** In the order in which they are read: what matters most first. */
+  feeds: readonly Feed[]
+  connect(settings: ProviderSettings, signal: AbortSignal): Session
+}
+
+/** The source did not give a valid answer; the message is for a run's record and holds no secret. */
+export class FetchFailure extends Error {
+  /** The source cannot be reached at all, so that asking on is pointless. */
+  readonly unreachable: boolean
+
+  constructor(message: string, options: { unreachable?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'FetchFailure'
+    this.unreachable = options.unreachable ?? false
+  }
+}
