@@ -1,0 +1,118 @@
+// The stand-in bank: both services of the central bank on this machine, as they are known (upstream 1 and 2), with
+// invented values. For `demo`, and for tests, which can make it misbehave.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { IsoDate } from '../dates.ts'
+import { publicAnswer } from './bank-public.ts'
+import { siteAnswer } from './bank-site.ts'
+import { createBooks, type ValueOverride } from './books.ts'
+
+/** A request as the bank saw it. */
+export type SeenRequest = {
+  method: string
+  path: string
+  query: Record<string, string>
+  /** Whether it carried an Authorization header; never what it said. */
+  authorized: boolean
+  userAgent: string
+}
+
+export type BankReply = { status: number; headers?: Record<string, string>; body?: string }
+
+/** `cut`: half of an answer, then the connection ends; `reset`: none of it; `hang`: silence. */
+export type Fault = 'pass' | 'cut' | 'reset' | 'hang' | BankReply
+
+export type FaultHook = (request: SeenRequest) => Fault | undefined | Promise<Fault | undefined>
+
+export type BankOptions = {
+  /** 0, the default, takes any free one. */
+  port?: number
+  /** The one token that the public API accepts; undefined: none is. */
+  token?: string
+  today: () => IsoDate
+  /** Replaces invented values: a text is published verbatim, null is a day without a value, undefined keeps the invented. */
+  value?: ValueOverride
+  /** The codes in table 520, known or not; by default all that the catalogue knows, and XDR. */
+  codes?: readonly string[]
+  /** Names instead of the bank's own. */
+  names?: Record<string, string>
+  faults?: FaultHook
+}
+
+export type Bank = {
+  /** The base of both services, as `--bccr-url` takes it. */
+  url: string
+  /** The last requests, oldest first. */
+  requests: SeenRequest[]
+  /** What goes wrong from now on; undefined: nothing. */
+  faults: FaultHook | undefined
+  close(): Promise<void>
+}
+
+const BASE = '/SDDE/api'
+const REQUESTS_KEPT = 10_000
+
+export async function startBank(options: BankOptions): Promise<Bank> {
+  const books = createBooks(options)
+  const csrfTokens = new Set<string>()
+  const requests: SeenRequest[] = []
+
+  const answer = (request: IncomingMessage, seen: SeenRequest): BankReply => {
+    if (seen.method !== 'GET' || !seen.path.startsWith(`${BASE}/`)) return { status: 404, body: '' }
+    const path = seen.path.slice(BASE.length + 1)
+    return (
+      publicAnswer(books, options.token, path, seen.query, request.headers) ??
+      siteAnswer(books, csrfTokens, path, seen.query, request.headers) ?? { status: 404, body: '' }
+    )
+  }
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const seen = see(request)
+    requests.push(seen)
+    if (requests.length > REQUESTS_KEPT) requests.shift()
+    const fault = (await bank.faults?.(seen)) ?? 'pass'
+    if (fault === 'hang') return
+    if (fault === 'reset') return void response.destroy()
+    const reply = typeof fault === 'object' ? fault : answer(request, seen)
+    const body = Buffer.from(reply.body ?? '')
+    response.writeHead(reply.status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': body.byteLength,
+      ...reply.headers,
+    })
+    if (fault !== 'cut') return void response.end(body)
+    response.write(body.subarray(0, body.byteLength / 2), () => response.destroy())
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  const bank: Bank = {
+    url: `http://127.0.0.1:${port}${BASE}`,
+    requests,
+    faults: options.faults,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return bank
+}
+
+function see(request: IncomingMessage): SeenRequest {
+  const url = new URL(request.url ?? '/', 'http://bank')
+  return {
+    method: request.method ?? '',
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    authorized: request.headers.authorization !== undefined,
+    userAgent: request.headers['user-agent'] ?? '',
+  }
+}
