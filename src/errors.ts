@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'conflict'
   | 'invalid'
   | 'unavailable'
+  | 'disk-full'
   | 'usage' // the command line was wrong: exit 2
   | 'failed' // a command could not do its work, and the message says why: exit 1
 
