@@ -2,8 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { dayOf, isIsoDate, isoOf } from '../dates.ts'
-import type { BankReply } from './bank.ts'
 import type { Books, Indicator } from './books.ts'
+import { type BankReply, bankError } from './reply.ts'
 
 const PATH = /^Bccr\.GE\.SDDE\.Publico\.Indicadores\.API\/(indicadoresEconomicos|cuadro)\/([^/]+)\/series$/
 
@@ -18,15 +18,15 @@ export function publicAnswer(
   const parts = PATH.exec(path)
   if (!parts) return undefined
   if (token === undefined || headers.authorization !== `Bearer ${token}`) {
-    return refusal(401, 'El token no es válido o expiró.')
+    return bankError(401, 'El token no es válido o expiró.')
   }
   const [, kind, code = ''] = parts
   const alone = kind === 'indicadoresEconomicos'
   const found = alone ? books.find(code) : books.indicatorsOf(code)
   const from = slashedDay(query.fechaInicio)
   const to = slashedDay(query.fechaFin)
-  if (!found) return refusal(400, `El ${alone ? 'indicador' : 'cuadro'} ${code} no existe.`)
-  if (from === undefined || to === undefined) return refusal(400, 'El formato de las fechas es aaaa/mm/dd.')
+  if (!found) return bankError(400, `El ${alone ? 'indicador' : 'cuadro'} ${code} no existe.`)
+  if (from === undefined || to === undefined) return bankError(400, 'El formato de las fechas es aaaa/mm/dd.')
 
   const indicators = [found].flat()
   const days = daysBetween(books, from, to)
@@ -68,8 +68,4 @@ function indicatorText({ code, name }: Indicator, rows: string): string {
 function slashedDay(text = ''): number | undefined {
   const day = text.replaceAll('/', '-')
   return text.includes('/') && isIsoDate(day) ? dayOf(day) : undefined
-}
-
-function refusal(status: number, message: string): BankReply {
-  return { status, body: JSON.stringify({ CodigoError: String(status), Mensaje: message }) }
 }

@@ -2,8 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { dayOf, isIsoDate, isoOf } from '../dates.ts'
-import type { BankReply } from './bank.ts'
 import type { Books, Indicator } from './books.ts'
+import type { BankReply } from './reply.ts'
 
 const CSRF_PATH = 'Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Token/GenereCSRF'
 const TABLE_PATH =

@@ -7,6 +7,7 @@ import type { IsoDate } from '../dates.ts'
 import { publicAnswer } from './bank-public.ts'
 import { siteAnswer } from './bank-site.ts'
 import { createBooks, type ValueOverride } from './books.ts'
+import type { BankReply } from './reply.ts'
 
 /** A request as the bank saw it. */
 export type SeenRequest = {
@@ -17,8 +18,6 @@ export type SeenRequest = {
   authorized: boolean
   userAgent: string
 }
-
-export type BankReply = { status: number; headers?: Record<string, string>; body?: string }
 
 /** `cut`: half of an answer, then the connection ends; `reset`: none of it; `hang`: silence. */
 export type Fault = 'pass' | 'cut' | 'reset' | 'hang' | BankReply

@@ -31,7 +31,12 @@ const curves = new Map<string, Curve>(
     const high = Number(band.high)
     const middle = (low + high) / 2
     const decimals = Math.max(2, 5 - Math.floor(Math.log10(middle)))
-    const curve = { middle, swing: 0.4 * (high - low), phase: index * 1.7, scale: 10 ** decimals }
+    const curve = {
+      middle,
+      swing: Math.min(0.4 * (high - low), 0.12 * middle),
+      phase: index * 1.7,
+      scale: 10 ** decimals,
+    }
     return [series.externalCode ?? INVENTED_XDR_CODE, curve]
   }),
 )
