@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault, SeenRequest } from '../../src/demo/bank.ts'
+import { inventedValue } from '../../src/demo/invented-rates.ts'
+import { bccr } from '../../src/providers/bccr.ts'
+import { FetchFailure } from '../../src/providers/provider.ts'
+import { ask, askedFor, converse, TOKEN, week } from './support.ts'
+
+const isSite = ({ path }: SeenRequest) => path.includes('SitioExterno')
+const isPage = ({ path }: SeenRequest) => path.endsWith('ObtenerDatosCuadro')
+
+test('reads what matters most first', () => {
+  assert.deepEqual(
+    bccr.feeds.map(({ name, table, indicator }) => [name, table, indicator]),
+    [
+      ['317', '1', '317'],
+      ['318', '1', '318'],
+      ['520', '520', undefined],
+    ],
+  )
+})
+
+test('reads one indicator of the public API', async (t) => {
+  const { bank, session } = await converse(t)
+  const answer = await session.read(week())
+  assert.equal(session.asksAlone, true)
+  assert.deepEqual(answer.listed, [{ code: '318', name: 'Tipo cambio venta' }])
+  assert.deepEqual(answer.observations.at(-1), {
+    code: '318',
+    day: '2026-09-20',
+    value: inventedValue('318', '2026-09-20'),
+    roundedTo: undefined,
+  })
+  assert.deepEqual(bank.requests[0]?.query, {
+    fechaInicio: '2026/09/14',
+    fechaFin: '2026/09/20',
+    idioma: 'ES',
+  })
+  assert.deepEqual(session.notices(), [])
+})
+
+test('splits what is too long for the public API', async (t) => {
+  const { bank, session } = await converse(t)
+  const table = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  assert.deepEqual(
+    bank.requests.map(({ query }) => `${query.fechaInicio}-${query.fechaFin}`),
+    ['2026/01/01-2026/04/02', '2026/04/03-2026/07/03', '2026/07/04-2026/09/20'],
+  )
+  assert.equal(table.listed.length, 45)
+  const days = table.observations.filter(({ code }) => code === '333').map(({ day }) => day)
+  assert.deepEqual(days, [...new Set(days)].sort())
+  assert.equal(days.length, 187)
+
+  const alone = await session.read(ask('1', '317', '2024-01-01', '2025-12-31'))
+  assert.equal(bank.requests.length, 5)
+  assert.equal(alone.observations.length, 731)
+})
+
+test('lists an indicator asked for alone that has no data, and nothing of an empty table', async (t) => {
+  const { session } = await converse(t)
+  assert.deepEqual(await session.read(ask('1', '317', '1970-01-01', '1970-12-31')), {
+    listed: [{ code: '317', name: 'Tipo cambio compra' }],
+    observations: [],
+  })
+  assert.deepEqual(await session.read(ask('520', undefined, '1970-01-01', '1970-12-31')), {
+    listed: [],
+    observations: [],
+  })
+})
+
+test('passes another indicator on as it came', async (t) => {
+  const body = `{"estado":true,"datos":[{"codigoIndicador":"999","nombreIndicador":"x","series":[
+    {"fecha":"2026-09-14","valorDatoPorPeriodo":1}]}]}`
+  const { session } = await converse(t, { faults: () => ({ status: 200, body }) })
+  const { listed, observations } = await session.read(week())
+  assert.deepEqual(listed, [{ code: '999', name: 'x' }])
+  assert.equal(observations[0]?.code, '999')
+})
+
+for (const status of [401, 403, 404]) {
+  test(`turns to the site for good when the token is answered with ${status}`, async (t) => {
+    const refuse = (request: SeenRequest): Fault => (isSite(request) ? 'pass' : { status, body: TOKEN })
+    const { bank, session } = await converse(t, { faults: refuse })
+    const { observations } = await session.read(week())
+    assert.deepEqual([observations.length, observations[0]?.roundedTo], [7, 2])
+    assert.equal(session.asksAlone, false)
+    await session.read(ask('520', undefined, '2026-09-14', '2026-09-20'))
+    assert.deepEqual(
+      bank.requests.map(({ authorized }) => authorized),
+      [true, false, false, false],
+    )
+    const notices = session.notices()
+    assert.equal(notices.length, 1)
+    assert.match(
+      notices[0]?.message ?? '',
+      new RegExp(`token was refused \\(HTTP ${status}\\).*make a new one`),
+    )
+    assert.ok(!notices[0]?.message.includes(TOKEN))
+    assert.deepEqual(session.notices(), [])
+  })
+}
+
+test('turns to the site in the middle of a long window', async (t) => {
+  const late = ({ query }: SeenRequest): Fault =>
+    query.fechaInicio === '2026/04/03' ? { status: 401 } : 'pass'
+  const { session } = await converse(t, { faults: late })
+  const { observations } = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  assert.ok(observations.every(({ roundedTo }) => roundedTo === 2))
+  assert.equal(observations.filter(({ code }) => code === '333').length, 187)
+  assert.equal(session.notices().length, 1)
+})
+
+for (const ours of [undefined, '', '  ']) {
+  test(`reads the site without a word when the token is ${JSON.stringify(ours)}`, async (t) => {
+    const { bank, session } = await converse(t, { ours })
+    assert.equal(session.asksAlone, false)
+    assert.equal((await session.read(week())).observations.length, 7)
+    assert.deepEqual(askedFor(bank), ['Token/GenereCSRF', 'CuadroGrupoVariables/ObtenerDatosCuadro'])
+    assert.deepEqual(session.notices(), [])
+  })
+}
+
+test('does not send a token that cannot be one', async (t) => {
+  const { bank, session } = await converse(t, { ours: 'two words\nand a line' })
+  await session.read(week())
+  assert.ok(bank.requests.every(({ authorized }) => !authorized))
+  const message = session.notices()[0]?.message ?? ''
+  assert.ok(message.includes('token') && !message.includes('two words'))
+})
+
+test('stays with the token while the public API is only sick', async (t) => {
+  const { session } = await converse(t, { faults: () => ({ status: 500 }) })
+  await assert.rejects(session.read(week()), /^FetchFailure: 318: HTTP 500/)
+  assert.equal(session.asksAlone, true)
+})
+
+test('reads a table of the site once for both of its indicators', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  const answers = [
+    await session.read(ask('1', '317', '2025-09-20', '2026-09-20')),
+    await session.read(ask('1', '318', '2025-09-20', '2026-09-20')),
+  ]
+  assert.equal(bank.requests.filter(isPage).length, 4)
+  answers.forEach(({ listed, observations }, index) => {
+    const code = ['317', '318'][index] ?? ''
+    assert.deepEqual(
+      listed.map((series) => series.code),
+      [code],
+    )
+    assert.equal(observations.length, 366)
+    for (const row of observations) assert.equal(Number(row.value), Number(inventedValue(code, row.day)))
+  })
+  await session.read(ask('1', undefined, '2024-01-01', '2024-12-31'))
+  await session.read(ask('1', undefined, '2026-09-14', '2026-09-20'))
+  assert.equal(bank.requests.filter(isPage).length, 9, 'pages of long ago are forgotten')
+})
+
+test('asks the site for days that the bank never had until a page is empty', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  const { observations } = await session.read(ask('1', '317', '1982-01-01', '1983-02-28'))
+  assert.equal(observations[0]?.day, '1983-01-01')
+  assert.equal(bank.requests.filter(isPage).length, 2)
+})
+
+test('reads thousands of the site without their marks', async (t) => {
+  const { session } = await converse(t, { ours: undefined, value: () => '26345.678' })
+  const { observations } = await session.read(ask('520', undefined, '2026-09-18', '2026-09-18'))
+  assert.deepEqual(observations[0], { code: '21264', day: '2026-09-18', value: '26345.68', roundedTo: 2 })
+})
+
+test('takes a site that does not move for a failure', async (t) => {
+  const body = `{"columnas":[{"field":"serie1","tituloIngles":"20 sep 2026"}],"indicadoresRaiz":[]}`
+  const { bank, session } = await converse(t, { ours: undefined, faults: stuck })
+  await assert.rejects(session.read(week()), (error) => {
+    return error instanceof FetchFailure && /^site table 1: .*2026-09-19.*2026-09-20/.test(error.message)
+  })
+  assert.equal(bank.requests.length, 3)
+
+  function stuck(request: SeenRequest): Fault {
+    return isPage(request) ? { status: 200, body } : 'pass'
+  }
+})
+
+test('passes on what the site dates later than asked, and drops what is older', async (t) => {
+  const { session } = await converse(t, { ours: undefined, faults: shifted })
+  const { observations } = await session.read(ask('1', '317', '2026-09-19', '2026-09-20'))
+  assert.deepEqual(
+    observations.map(({ day }) => day),
+    ['2026-09-20', '2026-09-25'],
+  )
+
+  function shifted(request: SeenRequest): Fault {
+    const series = '{"serie1Ingles":"1","serie2Ingles":"2","serie3Ingles":"3"}'
+    const columns = ['18 sep 2026', '20 sep 2026', '25 sep 2026'].map(
+      (title, index) => `{"field":"serie${index + 1}","tituloIngles":"${title}"}`,
+    )
+    const body = `{"columnas":[${columns}],"indicadoresRaiz":[{"idIndicador":317,"series":${series}}]}`
+    return isPage(request) ? { status: 200, body } : 'pass'
+  }
+})
+
+test('renews the CSRF token once', async (t) => {
+  const statuses = [401]
+  const refuse = (request: SeenRequest): Fault => {
+    const status = isPage(request) ? statuses.shift() : undefined
+    return status === undefined ? 'pass' : { status, body: 'x' }
+  }
+  const { bank, session } = await converse(t, { ours: undefined, faults: refuse })
+  await session.read(week())
+  assert.deepEqual(
+    askedFor(bank).map((path) => path.split('/')[0]),
+    ['Token', 'CuadroGrupoVariables', 'Token', 'CuadroGrupoVariables'],
+  )
+  statuses.push(403, 403)
+  await assert.rejects(session.read(ask('1', '317', '2026-01-01', '2026-01-02')), /site table 1: HTTP 403: x/)
+  assert.equal(bank.requests.length, 7)
+})
+
+test('names the sign-on of the site when it fails', async (t) => {
+  const { session } = await converse(t, { ours: undefined, faults: () => ({ status: 200, body: '<html>x' }) })
+  await assert.rejects(session.read(week()), /^FetchFailure: site CSRF: .*not a CSRF token: <html>x/)
+})
+
+test('masks the CSRF token that the site echoes', async (t) => {
+  const csrf = 'anonymous-csrf-token'
+  const faults = (request: SeenRequest): Fault =>
+    isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
+  const { session } = await converse(t, { ours: undefined, faults })
+  await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)
+})
+
+test('asks one thing at a time of a caller that does not wait', async (t) => {
+  let open = 0
+  const faults = async (): Promise<Fault> => {
+    assert.equal(++open, 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    open--
+    return 'pass'
+  }
+  const { session } = await converse(t, { faults })
+  const answers = await Promise.all([session.read(week('317')), session.read(week('318'))])
+  assert.deepEqual(
+    answers.map(({ listed }) => listed[0]?.code),
+    ['317', '318'],
+  )
+})

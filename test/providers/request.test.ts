@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Fault } from '../../src/demo/bank.ts'
+import { openSession } from '../../src/providers/bccr.ts'
+import { FetchFailure } from '../../src/providers/provider.ts'
+import { ask, converse, TOKEN, week } from './support.ts'
+
+/** Goes wrong with one fault after the other, then not any more. */
+function inTurn(...faults: Fault[]) {
+  return () => faults.shift()
+}
+
+const always = (fault: Fault) => () => fault
+
+function failure(message: RegExp, unreachable = false) {
+  return (error: unknown) => {
+    assert.ok(error instanceof FetchFailure, String(error))
+    assert.match(error.message, message)
+    assert.equal(error.unreachable, unreachable)
+    assert.ok(!error.message.includes(TOKEN) && !String(error.cause).includes(TOKEN))
+    return true
+  }
+}
+
+const passing: [title: string, fault: Fault][] = [
+  ['HTTP 500', { status: 500, body: 'x' }],
+  ['HTTP 503 without a body', { status: 503 }],
+  ['HTTP 429', { status: 429 }],
+  ['a cut body', 'cut'],
+  ['a reset connection', 'reset'],
+  [
+    'a body that is no gzip',
+    { status: 200, headers: { 'Content-Encoding': 'gzip' }, body: 'no gzip at all' },
+  ],
+]
+for (const [title, fault] of passing) {
+  test(`asks again after ${title}`, async (t) => {
+    const { bank, session, waits } = await converse(t, { faults: inTurn(fault, fault) })
+    assert.equal((await session.read(week())).observations.length, 7)
+    assert.equal(bank.requests.length, 3)
+    assert.equal(waits.length, 2)
+    assert.ok(between(waits[0], 1500, 2500) && between(waits[1], 3000, 5000), String(waits))
+  })
+}
+
+test('gives up after three retries, and then asks once only until something answers', async (t) => {
+  const { bank, session, waits } = await converse(t, {
+    faults: always({ status: 502, body: 'Bad\n gateway' }),
+  })
+  await assert.rejects(session.read(week()), failure(/^318: HTTP 502: Bad gateway$/))
+  assert.equal(bank.requests.length, 4)
+  assert.ok(between(waits[2], 6000, 10_000))
+  await assert.rejects(session.read(week()), failure(/318: HTTP 502/))
+  assert.equal(bank.requests.length, 5)
+  bank.faults = undefined
+  await session.read(week())
+  bank.faults = always({ status: 502 })
+  await assert.rejects(session.read(week()), failure(/318/))
+  assert.equal(bank.requests.length, 10)
+})
+
+const waitsFor: [title: string, headers: Record<string, string>, ms: number][] = [
+  ['seconds', { 'Retry-After': '7' }, 7000],
+  ['no time', { 'Retry-After': '0' }, 0],
+  [
+    'a date',
+    { 'Retry-After': 'Sun, 20 Sep 2026 10:00:30 GMT', Date: 'Sun, 20 Sep 2026 10:00:00 GMT' },
+    30_000,
+  ],
+  [
+    'a past date',
+    { 'Retry-After': 'Sun, 20 Sep 2026 09:00:00 GMT', Date: 'Sun, 20 Sep 2026 10:00:00 GMT' },
+    0,
+  ],
+]
+for (const [title, headers, ms] of waitsFor) {
+  test(`waits for ${title} when told to`, async (t) => {
+    const { session, waits } = await converse(t, { faults: inTurn({ status: 429, headers }) })
+    await session.read(week())
+    assert.deepEqual(waits, ms === 0 ? [] : [ms])
+  })
+}
+
+test('does not wait longer than two minutes', async (t) => {
+  const { bank, session, waits } = await converse(t, {
+    faults: always({ status: 429, headers: { 'Retry-After': '121' } }),
+  })
+  await assert.rejects(session.read(week()), failure(/^318: HTTP 429.*wait 121 s/))
+  assert.deepEqual([bank.requests.length, waits.length], [1, 0])
+})
+
+const final: [title: string, fault: Fault, message: RegExp][] = [
+  [
+    'a bad parameter',
+    { status: 400, body: '{"CodigoError":"400","Mensaje":"El indicador no existe."}' },
+    /^318: HTTP 400: El indicador no existe\.$/,
+  ],
+  ['another client error', { status: 418, body: '<h1>no</h1>' }, /^318: HTTP 418: <h1>no<\/h1>$/],
+  [
+    'HTML with 200',
+    { status: 200, body: '<html>\n<body>Mantenimiento' },
+    /^318: .*not JSON: <html> <body>Mant/,
+  ],
+  ['a long body', { status: 400, body: 'x'.repeat(5000) }, /^318: HTTP 400: x{300}$/],
+  ['no content', { status: 204 }, /^318: .*not JSON$/],
+]
+for (const [title, fault, message] of final) {
+  test(`does not ask again after ${title}`, async (t) => {
+    const { bank, session } = await converse(t, { faults: always(fault) })
+    await assert.rejects(session.read(week()), failure(message))
+    assert.equal(bank.requests.length, 1)
+  })
+}
+
+test('masks the token that a bank echoes, also where the excerpt ends', async (t) => {
+  const echo = { status: 400, body: `${TOKEN} ${'y'.repeat(285)} ${TOKEN}` }
+  const { bank, session } = await converse(t, { faults: always(echo) })
+  await assert.rejects(session.read(week()), failure(/^318: HTTP 400: \*\*\* y{285} \*\*\*$/))
+  bank.faults = always({ status: 200, body: `{"estado":false,"mensaje":"${TOKEN}"}` })
+  await assert.rejects(session.read(week()), failure(/estado.*\*\*\*/))
+})
+
+test('never follows a redirect', async (t) => {
+  const elsewhere = await converse(t)
+  const Location = `${elsewhere.bank.url}/x?t=${TOKEN}`
+  for (const status of [301, 302, 303, 307, 308]) {
+    const { session } = await converse(t, { faults: always({ status, headers: { Location } }) })
+    await assert.rejects(session.read(week()), failure(/^318: HTTP 30.*redirect.*never followed/))
+  }
+  assert.equal(elsewhere.bank.requests.length, 0)
+})
+
+test('says that a bank that is not there cannot be reached', async (t) => {
+  const { bank, session } = await converse(t)
+  await bank.close()
+  await assert.rejects(session.read(week()), failure(/^318: cannot be reached \(ECONNREFUSED\)$/, true))
+})
+
+test('gives a silent bank up', async (t) => {
+  const { bank, session } = await converse(t, { faults: always('hang'), tuning: { timeoutMs: 20 } })
+  await assert.rejects(session.read(week()), failure(/^318: .*no complete answer in time/, true))
+  assert.equal(bank.requests.length, 4)
+})
+
+test('gives a body up that never ends', async (t) => {
+  const server = createServer((_request, response) => void response.write('{"estado":'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const session = openSession(
+    { url, token: TOKEN, paceMs: 0, userAgent: 'x' },
+    new AbortController().signal,
+    {
+      sleep: async () => undefined,
+      timeoutMs: 30,
+    },
+  )
+  await assert.rejects(session.read(week()), failure(/^318: the answer was cut short/))
+})
+
+test('bounds what a compressed body may become', async (t) => {
+  const zipped = gzipSync(Buffer.alloc(200_000, ' '))
+  let asked = 0
+  const server = createServer((_request, response) => {
+    asked++
+    response.setHeader('Content-Encoding', 'gzip')
+    response.end(zipped)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const settings = { url, token: TOKEN, paceMs: 0, userAgent: 'x' }
+  const open = (bodyLimit: number) => openSession(settings, new AbortController().signal, { bodyLimit })
+  await assert.rejects(open(199_999).read(week()), failure(/^318: the answer is larger than 199999 bytes$/))
+  await assert.rejects(open(200_000).read(week()), failure(/not JSON/))
+  assert.equal(asked, 2)
+})
+
+test('keeps the pace between the starts of requests', async (t) => {
+  const { session, waits } = await converse(t, { paceMs: 1000 })
+  await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  assert.equal(waits.length, 2)
+  assert.ok(
+    waits.every((ms) => between(ms, 500, 1000)),
+    String(waits),
+  )
+})
+
+test('sends an honest user agent', async (t) => {
+  const { bank, session } = await converse(t)
+  await session.read(week())
+  assert.equal(bank.requests[0]?.userAgent, 'cambista/test')
+})
+
+test('stops at once when aborted, with the reason', async (t) => {
+  const reason = new Error('shutting down')
+  const silent = await converse(t, { faults: always('hang') })
+  const waiting = silent.session.read(week())
+  setTimeout(() => silent.abort.abort(reason), 20)
+  await assert.rejects(waiting, (error) => error === reason)
+
+  const pausing = await converse(t, { faults: always({ status: 503 }), tuning: { sleep: until } })
+  setTimeout(() => pausing.abort.abort(reason), 20)
+  await assert.rejects(pausing.session.read(week()), (error) => error === reason)
+  await assert.rejects(pausing.session.read(week()), (error) => error === reason)
+  assert.equal(pausing.bank.requests.length, 1)
+})
+
+/** Waits for the signal, as a long sleep would. */
+function until(_ms: number, signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+function between(value: number | undefined, low: number, high: number): boolean {
+  return value !== undefined && value >= low && value <= high
+}

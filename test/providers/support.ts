@@ -1,0 +1,44 @@
+// A stand-in bank and a session with it, for the tests of the conversation.
+
+import type { TestContext } from 'node:test'
+import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import { openSession } from '../../src/providers/bccr.ts'
+import type { Ask, Session } from '../../src/providers/provider.ts'
+import type { RequestTuning } from '../../src/providers/request.ts'
+
+export const TODAY = '2026-09-20'
+export const TOKEN = 'operator-secret.token'
+
+export type Conversation = { bank: Bank; session: Session; waits: number[]; abort: AbortController }
+
+/** Opens a session that does not really wait, but records how long it would have. */
+export async function converse(
+  t: TestContext,
+  options: Partial<BankOptions> & { ours?: string | undefined; paceMs?: number; tuning?: RequestTuning } = {},
+): Promise<Conversation> {
+  const { ours, paceMs = 0, tuning, ...bankOptions } = { ours: TOKEN, ...options }
+  const bank = await startBank({ token: TOKEN, today: () => TODAY, ...bankOptions })
+  t.after(() => bank.close())
+  const waits: number[] = []
+  const abort = new AbortController()
+  const session = openSession(
+    { url: `${bank.url}/`, token: ours, paceMs, userAgent: 'cambista/test' },
+    abort.signal,
+    { sleep: async (ms) => void waits.push(ms), ...tuning },
+  )
+  return { bank, session, waits, abort }
+}
+
+export function ask(table: string, indicator: string | undefined, from: string, to: string): Ask {
+  return { table, indicator, window: { from, to } }
+}
+
+/** The one week that most tests ask for. */
+export function week(indicator = '318'): Ask {
+  return ask('1', indicator, '2026-09-14', '2026-09-20')
+}
+
+/** The last parts of the paths asked for. */
+export function askedFor(bank: Bank): string[] {
+  return bank.requests.map(({ path }) => path.split('/').slice(-2).join('/'))
+}
