@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import { groupedText } from '../../src/demo/bank-site.ts'
+import { inventedValue } from '../../src/demo/invented-rates.ts'
+
+const TODAY = '2026-09-18' // a Friday
+const PUBLIC = 'Bccr.GE.SDDE.Publico.Indicadores.API'
+const CSRF = 'Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Token/GenereCSRF'
+const TABLE =
+  'Bccr.GE.SDDE.IndicadoresSitioExterno.GrupoVariables.API/CuadroGrupoVariables/ObtenerDatosCuadro'
+const Origin = 'https://sdd.bccr.fi.cr'
+
+async function open(t: TestContext, options: Partial<BankOptions> = {}): Promise<Bank> {
+  const bank = await startBank({ token: 'good', today: () => TODAY, ...options })
+  t.after(() => bank.close())
+  return bank
+}
+
+async function get(bank: Bank, path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${bank.url}/${path}`, { headers })
+  return { status: response.status, body: await response.text() }
+}
+
+function series(bank: Bank, what: string, from: string, to: string, Authorization = 'Bearer good') {
+  const path = `${PUBLIC}/${what}/series?fechaInicio=${from}&fechaFin=${to}&idioma=ES`
+  return get(bank, path, Authorization === '' ? {} : { Authorization })
+}
+
+test('answers one indicator, tomorrow included', async (t) => {
+  const { status, body } = await series(
+    await open(t),
+    'indicadoresEconomicos/317',
+    '2026/09/18',
+    '2026/09/30',
+  )
+  const row = (day: string) => `{"fecha":"${day}","valorDatoPorPeriodo":${inventedValue('317', day)}}`
+  assert.equal(status, 200)
+  assert.equal(
+    body,
+    '{"estado":true,"mensaje":"Consulta exitosa","datos":[{"codigoIndicador":"317",' +
+      `"nombreIndicador":"Tipo cambio compra","series":[${row('2026-09-18')},${row('2026-09-19')}]}]}`,
+  )
+})
+
+test('answers a table up to today, and nothing at all with a message', async (t) => {
+  const bank = await open(t)
+  const { datos } = JSON.parse((await series(bank, 'cuadro/520', '2026/09/17', '2026/09/30')).body)
+  assert.equal(datos[0].indicadores.length, 45)
+  assert.equal(datos[0].indicadores[0].series.length, 2)
+  const nothing = JSON.parse((await series(bank, 'cuadro/520', '2026/09/19', '2026/09/20')).body)
+  assert.deepEqual(nothing, {
+    estado: true,
+    mensaje: 'No existen datos para las fechas suministradas.',
+    datos: [],
+  })
+})
+
+const refusals: [title: string, what: string, from: string, token: string, status: number][] = [
+  ['no token', 'indicadoresEconomicos/317', '2026/09/18', '', 401],
+  ['a wrong token', 'indicadoresEconomicos/317', '2026/09/18', 'Bearer bad', 401],
+  ['an unknown indicator', 'indicadoresEconomicos/1', '2026/09/18', 'Bearer good', 400],
+  ['an unknown table', 'cuadro/2', '2026/09/18', 'Bearer good', 400],
+  ['another form of dates', 'indicadoresEconomicos/317', '2026-09-18', 'Bearer good', 400],
+]
+for (const [title, what, from, token, status] of refusals) {
+  test(`refuses ${title}`, async (t) => {
+    const reply = await series(await open(t), what, from, '2026/09/30', token)
+    assert.equal(reply.status, status)
+    assert.equal(JSON.parse(reply.body).CodigoError, String(status))
+  })
+}
+
+test('answers the site only to who carries its token and origin', async (t) => {
+  const bank = await open(t)
+  const csrf = (await get(bank, CSRF)).body
+  const path = `${TABLE}?IdGrupoVariable=1&FechaInicio=2026-09-18T00:00:00&FechaFin=2026-09-18&CantidadSeriesAMostrar=100`
+  assert.equal((await get(bank, path)).status, 500)
+  assert.equal((await get(bank, path, { token_csrf: csrf })).status, 500)
+  assert.equal((await get(bank, path, { token_csrf: 'x', Origin })).status, 401)
+  const { columnas, indicadoresRaiz } = JSON.parse((await get(bank, path, { token_csrf: csrf, Origin })).body)
+  assert.equal(columnas.length, 101)
+  assert.deepEqual([columnas[1].tituloIngles, columnas[100].tituloEspanol], ['11 jun 2026', '18 set 2026'])
+  assert.equal(indicadoresRaiz[0].idIndicador, 317)
+  assert.equal(Object.keys(indicadoresRaiz[0].series).length, 200)
+  assert.equal((await get(bank, path, { 'Token-Csrf': csrf, Origin })).status, 200)
+})
+
+test('publishes what a test says instead of the invented', async (t) => {
+  const value = (code: string, day: string) =>
+    day === '2026-09-17' ? '1.50000000' : code === '333' ? null : undefined
+  const bank = await open(t, { value, codes: ['333', '777'], names: { 777: 'Luna' } })
+  const { body } = await series(bank, 'cuadro/520', '2026/09/16', '2026/09/17')
+  assert.ok(body.includes('{"fecha":"2026-09-16","valorDatoPorPeriodo":null}'), body)
+  assert.ok(body.includes('"valorDatoPorPeriodo":1.50000000}'), body)
+  assert.ok(body.includes('"codigoIndicador":"777","nombreIndicador":"Luna"'), body)
+})
+
+test('remembers who asked for what', async (t) => {
+  const bank = await open(t)
+  await series(bank, 'cuadro/1', '2026/09/18', '2026/09/18')
+  assert.deepEqual(
+    bank.requests.map(({ path, authorized, query }) => [path, authorized, query.fechaFin]),
+    [[`/SDDE/api/${PUBLIC}/cuadro/1/series`, true, '2026/09/18']],
+  )
+})
+
+test('closes although a request hangs', async () => {
+  const bank = await startBank({ today: () => TODAY, faults: () => 'hang' })
+  const hanging = assert.rejects(get(bank, CSRF))
+  while (bank.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await bank.close()
+  await hanging
+})
+
+for (const [value, text] of [
+  ['494.345', '494.35'],
+  ['494.344999', '494.34'],
+  ['999.995', '1,000.00'],
+  ['1234567', '1,234,567.00'],
+  ['0.0019', '0.00'],
+  ['0.7', '0.70'],
+  ['n.d.', 'n.d.'],
+] as const) {
+  test(`shows ${value} on the site as ${text}`, () => assert.equal(groupedText(value), text))
+}
