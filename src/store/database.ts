@@ -1,0 +1,136 @@
+// Opens the one SQLite file of a data directory: who may read it, how safely it writes, which schema it has.
+// Refuses a file of a newer program and a file that is not ours.
+
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+} from 'kysely'
+import { readAsset } from '../assets.ts'
+import { AppError, reasonOf } from '../errors.ts'
+import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
+import type { Db, Tables } from './tables.ts'
+
+const FILE_NAME = 'cambista.db'
+const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is known for what it is
+const STATEMENTS_KEPT = 500
+
+/**
+ * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600).
+ * @throws AppError `failed` when it cannot be opened, is of a newer schema, or (`mustExist`) is not there
+ */
+export function openDatabase(dataDir: string, options: { mustExist?: boolean } = {}): Db {
+  const path = join(dataDir, FILE_NAME)
+  if (options.mustExist && !existsSync(path)) {
+    throw new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
+  }
+  let sqlite: Sqlite.Database | undefined
+  try {
+    makePrivate(dataDir, path)
+    sqlite = new Sqlite(path, { timeout: 5000 })
+    configure(sqlite)
+    bringToSchema(sqlite, path)
+  } catch (error) {
+    sqlite?.close()
+    if (error instanceof AppError) throw error
+    throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
+  }
+  return new Kysely<Tables>({ dialect: dialectOf(remembering(sqlite)) })
+}
+
+/** Whether the database answers and has the schema of this program. */
+export async function isReady(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db)
+  return rows[0]?.user_version === SCHEMA_VERSION
+}
+
+/** A number that changes whenever another process has committed to the database (SQLite only). */
+export async function outsideVersion(db: Db): Promise<number> {
+  const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(db)
+  return rows[0]?.data_version ?? 0
+}
+
+function makePrivate(dataDir: string, path: string): void {
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  // An empty directory was made for us; one with other things in it is not ours to lock up.
+  else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
+}
+
+function configure(sqlite: Sqlite.Database): void {
+  sqlite.pragma('journal_mode = WAL') // readers never wait for the sync's writes
+  sqlite.pragma('synchronous = FULL') // acknowledged means on disk: NORMAL may lose the last commits to a power cut
+  sqlite.pragma('foreign_keys = ON') // off by default in SQLite
+  sqlite.pragma('trusted_schema = OFF') // a tampered file cannot call functions through its schema
+  sqlite.pragma('cell_size_check = ON') // a damaged page is an error, not a wrong rate
+  sqlite.pragma('cache_size = -8000') // 8 MB: whole series are read once and kept as columns, not as pages
+  sqlite.pragma('journal_size_limit = 67108864') // a backfill's WAL shrinks again
+}
+
+function bringToSchema(sqlite: Sqlite.Database, path: string): void {
+  const versionOf = () => Number(sqlite.pragma('user_version', { simple: true }))
+  if (versionOf() === SCHEMA_VERSION) return
+  sqlite
+    .transaction(() => {
+      const version = versionOf() // again, under the lock: another process may have done it meanwhile
+      if (version > SCHEMA_VERSION) {
+        throw new AppError(
+          'failed',
+          `${path} has schema version ${version}, this program knows ${SCHEMA_VERSION}: use a newer cambista`,
+        )
+      }
+      if (version === 0) {
+        if (sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
+          throw new AppError('failed', `${path} is a database of another program`)
+        }
+        sqlite.exec(readAsset('schema.sql'))
+        sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+      }
+      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) sqlite.exec(migration)
+      sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
+    })
+    .immediate()
+}
+
+/** Keeps prepared statements: Kysely's driver prepares anew for each query, which costs four times the query. */
+function remembering(sqlite: Sqlite.Database): SqliteDatabase {
+  const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+  return {
+    prepare(text) {
+      const known = kept.get(text)
+      if (known) return known
+      if (kept.size >= STATEMENTS_KEPT) kept.clear()
+      const statement = sqlite.prepare(text) as ReturnType<SqliteDatabase['prepare']>
+      kept.set(text, statement)
+      return statement
+    },
+    close: () => sqlite.close(),
+  }
+}
+
+function dialectOf(database: SqliteDatabase): Dialect {
+  const plain = new SqliteDialect({ database })
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new ImmediateDriver({ database }),
+    createIntrospector: (db) => plain.createIntrospector(db),
+    createQueryCompiler: () => plain.createQueryCompiler(),
+  }
+}
+
+// A transaction that reads before it writes would fail at once, without waiting its turn, when another
+// process wrote in between; one that begins as a writer waits (SQLite only).
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}

@@ -1,0 +1,43 @@
+import type { Db } from './tables.ts'
+
+export type ProviderRow = {
+  id: number
+  code: string
+  name: string
+  country: string
+  website: string | null
+  enabled: boolean
+}
+
+export async function selectProviders(db: Db): Promise<ProviderRow[]> {
+  const rows = await db.selectFrom('providers').selectAll().orderBy('id').execute()
+  return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }))
+}
+
+/** Makes the provider or brings its name and website up to date. Returns its id, and whether a row changed. */
+export async function upsertProvider(
+  db: Db,
+  provider: { code: string; name: string; country: string; website: string },
+): Promise<{ id: number; changed: boolean }> {
+  const { code, name, country, website } = provider
+  const known = await db.selectFrom('providers').selectAll().where('code', '=', code).executeTakeFirst()
+  if (!known) {
+    const values = { code, name, country, website }
+    const row = await db.insertInto('providers').values(values).returning('id').executeTakeFirstOrThrow()
+    return { id: row.id, changed: true }
+  }
+  const changed = known.name !== name || known.country !== country || known.website !== website
+  if (changed) {
+    await db.updateTable('providers').set({ name, country, website }).where('id', '=', known.id).execute()
+  }
+  return { id: known.id, changed }
+}
+
+/** Returns whether there is such a provider. */
+export async function updateProviderEnabled(db: Db, code: string, enabled: boolean): Promise<boolean> {
+  const query = db
+    .updateTable('providers')
+    .set({ enabled: enabled ? 1 : 0 })
+    .where('code', '=', code)
+  return (await query.executeTakeFirst()).numUpdatedRows > 0n
+}

@@ -1,0 +1,68 @@
+// The tables as Kysely sees them; schema.sql says what they mean.
+
+import type { Generated, Kysely } from 'kysely'
+import type { RateType } from '../providers/provider.ts'
+
+export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli'
+export type SyncStatus = 'ok' | 'parcial' | 'error'
+
+export type Tables = {
+  meta: { id: number; data_revision: number; epoch: string }
+  providers: {
+    id: Generated<number>
+    code: string
+    name: string
+    country: string
+    website: string | null
+    enabled: Generated<number>
+  }
+  series: {
+    id: Generated<number>
+    provider_id: number
+    external_code: string
+    name: string
+    base_currency: string
+    quote_currency: string
+    rate_type: RateType
+    unit: string | null
+    periodicity: string | null
+    enabled: Generated<number>
+    revision: Generated<number>
+  }
+  rates: { series_id: number; rate_date: string; value: string; rounded_to: number | null }
+  rate_revisions: {
+    id: Generated<number>
+    series_id: number
+    rate_date: string
+    old_value: string
+    new_value: string
+    replaced_at: string
+    run_id: number
+  }
+  sync_runs: {
+    id: Generated<number>
+    provider_id: number
+    trigger: SyncTrigger
+    status: SyncStatus
+    date_from: string | null
+    date_to: string | null
+    inserted: Generated<number>
+    updated: Generated<number>
+    unchanged: Generated<number>
+    message: string | null
+    started_at: string
+    finished_at: string | null
+  }
+  feeds: { series_id: number; covered_from: string; covered_to: string }
+  api_keys: {
+    id: Generated<number>
+    name: string
+    hash: string
+    created_at: string
+    last_used_at: string | null
+    revoked_at: string | null
+  }
+}
+
+/** The open database, or a transaction on it. */
+export type Db = Kysely<Tables>
