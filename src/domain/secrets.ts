@@ -1,0 +1,38 @@
+// API keys: how one is made and what is kept of it. 30 base62 characters are 178 bits, so a plain SHA-256 at
+// rest is enough: there is nothing to guess. The checksum lets a person or a script see a mistyped key.
+
+import { hash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type KeyPrefix = 'cbk_'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const RANDOM_CHARS = 30
+const CHECKSUM_CHARS = 6
+
+/** A new secret: the prefix, 30 random base62 characters and a 6-character checksum of them. */
+export function makeSecret(prefix: KeyPrefix): string {
+  let random = ''
+  while (random.length < RANDOM_CHARS) {
+    for (const byte of randomBytes(RANDOM_CHARS)) {
+      // 248 is the largest multiple of 62 in a byte: beyond it some characters would come up more often.
+      if (byte < 248 && random.length < RANDOM_CHARS) random += BASE62[byte % 62]
+    }
+  }
+  return `${prefix}${random}${checksum(random)}`
+}
+
+/** What is stored of a secret: its SHA-256 in hex. */
+export function hashOfSecret(secret: string): string {
+  return hash('sha256', secret, 'hex')
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let at = 0; at < CHECKSUM_CHARS; at += 1) {
+    digits = BASE62[rest % 62] + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
