@@ -1,0 +1,114 @@
+// Which of the published rows we believe, and what they change. Pure. A row is rejected with words rather
+// than stored on a guess: of an indicator nobody asked for, outside the days asked for, not a positive
+// decimal, or given twice with two values (upstream 1).
+
+import { type IsoDate, isIsoDate } from '../dates.ts'
+import { canonicalNumber, isBetween, product, ratio, withinHalfUnit } from '../decimal.ts'
+import type { CatalogueSeries, Observation, Window } from '../providers/provider.ts'
+import type { StoredRate } from '../store/rates.ts'
+import type { RateRevision } from '../store/revisions.ts'
+import type { SyncCounts } from '../store/sync-runs.ts'
+
+/** An accepted value, of the series with this code. */
+export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }
+
+export type Judgement = {
+  accepted: AcceptedRate[]
+  /** Why a row was not accepted, one sentence each. */
+  rejected: string[]
+}
+
+const MAX_DIGITS = 40 // the bank gives at most about 16; longer is a fault or malice
+
+/** Judges rows of an answer. `codes` are the series that were asked for. */
+export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, asked: Window): Judgement {
+  const accepted = new Map<string, AcceptedRate>()
+  const rejected: string[] = []
+  const contradicted = new Set<string>()
+  for (const { code, day: dayText, value: text, roundedTo } of rows) {
+    const day = dayText.slice(0, 10)
+    const value = text.length <= MAX_DIGITS ? canonicalNumber(text) : undefined
+    const where = `${code} on ${dayText.slice(0, 32)}`
+    if (!codes.has(code)) rejected.push(`${where}: not the indicator asked for`)
+    else if (!isIsoDate(day)) rejected.push(`${where}: not a date`)
+    else if (day < asked.from || day > asked.to)
+      rejected.push(`${where}: outside ${asked.from} to ${asked.to}`)
+    else if (value === undefined) rejected.push(`${where}: ${excerpt(text)} is not a decimal`)
+    else if (value === '0' || value.startsWith('-')) rejected.push(`${where}: ${value} is not positive`)
+    else {
+      const key = `${code} ${day}`
+      const twin = accepted.get(key)
+      if (twin && twin.value !== value) contradicted.add(key)
+      if (!twin) accepted.set(key, { code, day, value, roundedTo: roundedTo ?? null })
+    }
+  }
+  for (const key of contradicted) {
+    accepted.delete(key)
+    rejected.push(`${key.replace(' ', ' on ')}: given twice with two values`)
+  }
+  return { accepted: [...accepted.values()], rejected }
+}
+
+/**
+ * Whether a series is quoted in the other direction than the catalogue says: its newest value is more than
+ * 20 percent outside the plausible band and its inverse is inside (upstream 3).
+ */
+export function isQuotedInversely(value: string, band: CatalogueSeries['band']): boolean {
+  if (!band) return false
+  const wide = { low: product(band.low, '0.8'), high: product(band.high, '1.2') }
+  return !isBetween(value, wide.low, wide.high) && isBetween(ratio(['1'], [value]), band.low, band.high)
+}
+
+export type Changes = SyncCounts & {
+  writes: StoredRate[]
+  /** The ids of the series whose values changed. */
+  changed: Set<number>
+  revisions: Pick<RateRevision, 'series_id' | 'rate_date' | 'old_value' | 'new_value'>[]
+}
+
+/** What the accepted values change of the stored ones. */
+export function changesOf(
+  accepted: readonly AcceptedRate[],
+  idOf: ReadonlyMap<string, number>,
+  stored: readonly StoredRate[],
+): Changes {
+  const known = new Map(stored.map((rate) => [`${rate.series_id} ${rate.rate_date}`, rate]))
+  const changes: Changes = {
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    writes: [],
+    changed: new Set(),
+    revisions: [],
+  }
+  for (const { code, day, value, roundedTo } of accepted) {
+    const id = idOf.get(code)
+    if (id === undefined) continue
+    const write = { series_id: id, rate_date: day, value, rounded_to: roundedTo }
+    const old = known.get(`${id} ${day}`)
+    if (!old) {
+      changes.inserted += 1
+      changes.changed.add(id)
+      changes.writes.push(write)
+    } else if (old.value === value || isOnlyRounder(value, roundedTo, old)) {
+      changes.unchanged += 1
+      // The same digits from the exact source: from now on a rounded value must not replace them.
+      if (roundedTo === null && old.rounded_to !== null) changes.writes.push(write)
+    } else {
+      changes.updated += 1
+      changes.changed.add(id)
+      changes.writes.push(write)
+      changes.revisions.push({ series_id: id, rate_date: day, old_value: old.value, new_value: value })
+    }
+  }
+  return changes
+}
+
+/** The website rounds: its value says nothing new about an exact one that it agrees with (upstream 2). */
+function isOnlyRounder(value: string, roundedTo: number | null, old: StoredRate): boolean {
+  return roundedTo !== null && old.rounded_to === null && withinHalfUnit(value, old.value, roundedTo)
+}
+
+function excerpt(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}

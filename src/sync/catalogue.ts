@@ -1,0 +1,40 @@
+// Brings the catalogue that the program is built with into the database.
+
+import type { CatalogueSeries, Provider } from '../providers/provider.ts'
+import { raiseRevision } from '../store/meta.ts'
+import { upsertProvider } from '../store/providers.ts'
+import { insertSeries, selectSeries } from '../store/series.ts'
+import type { Db } from '../store/tables.ts'
+import { catalogueEntry, currencyOf } from './state.ts'
+
+/**
+ * Makes the providers and series that are missing. Ids are stable because the order is: sides of the dollar
+ * as listed, then parities by currency (decisions 2.2). A series whose code must be learned is made by a sync.
+ */
+export async function ensureCatalogue(db: Db, providers: readonly Provider[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    let changed = false
+    for (const provider of providers) {
+      const row = await upsertProvider(trx, provider)
+      changed ||= row.changed
+      const stored = (await selectSeries(trx)).filter(({ provider_id }) => provider_id === row.id)
+      const made = new Set(stored.map((one) => catalogueEntry(provider, one)))
+      for (const entry of inOrder(provider.catalogue)) {
+        const { externalCode } = entry
+        if (made.has(entry) || externalCode === undefined) continue
+        await insertSeries(trx, row.id, { ...entry, externalCode })
+        changed = true
+      }
+    }
+    if (changed) await raiseRevision(trx)
+  })
+}
+
+function inOrder(catalogue: readonly CatalogueSeries[]): CatalogueSeries[] {
+  const sides = catalogue.filter(({ rateType }) => rateType !== 'referencia')
+  const parities = catalogue.filter(({ rateType }) => rateType === 'referencia')
+  const currency = ({ base, quote }: CatalogueSeries) =>
+    currencyOf({ base_currency: base, quote_currency: quote })
+  parities.sort((a, b) => (currency(a) < currency(b) ? -1 : 1))
+  return [...sides, ...parities]
+}

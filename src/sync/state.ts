@@ -1,0 +1,69 @@
+// What one run knows while it goes: filled at its start, brought up to date after each committed chunk.
+
+import type { IsoDate } from '../dates.ts'
+import type { Feed, Provider, Session, Window } from '../providers/provider.ts'
+import type { SeriesRow } from '../store/series.ts'
+import type { SyncCounts } from '../store/sync-runs.ts'
+import type { Db } from '../store/tables.ts'
+
+export type SyncProgress = SyncCounts & { feed: string; window: Window; today: boolean }
+
+export type SyncState = {
+  readonly db: Db
+  readonly provider: Provider
+  readonly providerId: number
+  readonly runId: number
+  readonly session: Session
+  readonly signal: AbortSignal
+  readonly today: IsoDate
+  readonly tomorrow: IsoDate
+  readonly now: () => Date
+  /** A run over a given range does not begin the coverage of a series. */
+  readonly ranged: boolean
+  series: SeriesRow[]
+  coverage: Map<number, Window>
+  /** Series with at least one stored rate. */
+  withRates: Set<number>
+  /** Series refused in this run because they are quoted in the other direction. */
+  refused: Set<number>
+  counts: SyncCounts
+  /** Valid answers so far. */
+  answers: number
+  /** What failed, in words for the administrator; each once. */
+  problems: Set<string>
+  readonly stored: (progress: SyncProgress) => Promise<void>
+}
+
+/** The enabled series that are read with a feed, in this run. */
+export function seriesOf(state: SyncState, feed: Feed): SeriesRow[] {
+  return state.series.filter(
+    (one) =>
+      one.enabled &&
+      !state.refused.has(one.id) &&
+      (feed.indicator === undefined
+        ? tableOf(state.provider, one) === feed.table
+        : one.external_code === feed.indicator),
+  )
+}
+
+/** The table that a stored series is read from, found by its pair and side. */
+export function tableOf(provider: Provider, series: SeriesRow): string | undefined {
+  return catalogueEntry(provider, series)?.table
+}
+
+export function catalogueEntry(
+  provider: Provider,
+  series: SeriesRow,
+): Provider['catalogue'][number] | undefined {
+  return provider.catalogue.find(
+    (entry) =>
+      entry.base === series.base_currency &&
+      entry.quote === series.quote_currency &&
+      entry.rateType === series.rate_type,
+  )
+}
+
+/** The currency by which an administrator knows a series: the one that is not the dollar. */
+export function currencyOf(series: { base_currency: string; quote_currency: string }): string {
+  return series.base_currency === 'USD' ? series.quote_currency : series.base_currency
+}
