@@ -1,0 +1,152 @@
+// Parameters from the client's text: one schema each, with a message that says what would be right. The same
+// schemas make the OpenAPI document.
+
+import * as v from 'valibot'
+import { isIsoDate } from '../dates.ts'
+import { canonicalDecimal } from '../decimal.ts'
+import type { AppError } from '../errors.ts'
+import { invalidParameters, type ValidationItem } from './errors.ts'
+
+// The keys are the `type` of a 422 item.
+const FAULTS = {
+  date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
+  currency: 'must be a currency code of three letters, such as USD',
+  boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
+  integer: 'must be an integer',
+  limit: 'must be an integer from 1 to 200',
+  provider: 'must be a provider code, such as bccr',
+  decimal:
+    'must be a decimal number greater than 0, at most 30 digits before the point and 20 after, no exponent',
+  rate_type: 'must be compra, venta or referencia',
+  encoding: 'must be valid percent-encoded UTF-8',
+  order: 'must not be after to',
+  missing: 'is required',
+} as const
+
+const AMOUNT = /^[+-]?(?:\d{1,30}(?:\.\d{0,20})?|\.\d{1,20})$/
+const TRUE = new Set(['true', '1', 'yes', 'on'])
+const FALSE = new Set(['false', '0', 'no', 'off'])
+
+export const DateParam = v.pipe(
+  v.string(),
+  v.metadata({ format: 'date', examples: ['2026-03-24'] }),
+  v.check(isIsoDate, FAULTS.date),
+)
+
+export const CurrencyParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Currency code, three letters in any case', examples: ['USD'] }),
+  v.regex(/^[A-Za-z]{3}$/, FAULTS.currency),
+  v.transform((code) => code.toUpperCase()),
+)
+
+export const BooleanParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'true/false, 1/0, yes/no, on/off', type: 'boolean' }),
+  v.transform((text) => text.toLowerCase()),
+  v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
+  v.transform((text) => TRUE.has(text)),
+)
+
+export const ProviderParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Provider code, as GET /api/v1/providers lists it', examples: ['bccr'] }),
+  v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
+)
+
+export const AmountParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Decimal number greater than 0', examples: ['1500.50'] }),
+  v.check((text) => AMOUNT.test(text) && isPositive(text), FAULTS.decimal),
+)
+
+export const RateTypeParam = v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type)
+
+export const LimitParam = v.pipe(
+  v.string(),
+  v.metadata({ type: 'integer', minimum: 1, maximum: 200 }),
+  v.check((text) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 200, FAULTS.limit),
+  v.transform(Number),
+)
+
+/** An id in a path. One beyond the safe integers is an id like another, of nothing. */
+export const IdParam = v.pipe(
+  v.string(),
+  v.metadata({ type: 'integer' }),
+  v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
+  v.transform(Number),
+)
+
+const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
+
+/** Checks what a client sent. @throws AppError `invalid` with one item for each bad parameter */
+export function checked<S extends v.GenericSchema>(
+  schema: S,
+  source: 'query' | 'path',
+  values: Record<string, string>,
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, values)
+  if (result.success) return result.output
+  const items = new Map<string, ValidationItem>()
+  for (const issue of result.issues) {
+    const name = String(issue.path?.[0]?.key ?? '')
+    const input = Object.hasOwn(values, name) ? values[name] : undefined
+    if (!items.has(name))
+      items.set(
+        name,
+        input === undefined ? missing(source, name) : faulty(source, name, issue.message, input),
+      )
+  }
+  throw invalidParameters([...items.values()])
+}
+
+/** The 422 for a range that ends before it begins. */
+export function reversedRange(from: string): AppError {
+  return invalidParameters([faulty('query', 'from', FAULTS.order, from)])
+}
+
+/**
+ * The parameters of a query string. Of a repeated one the last counts (decisions 1.5).
+ * @throws AppError `invalid` for malformed percent-encoding (decisions 1.4)
+ */
+export function queryOf(search: string): Record<string, string> {
+  const values: Record<string, string> = Object.create(null)
+  if (search.length <= 1) return values
+  const bad: ValidationItem[] = []
+  for (const part of search.slice(1).split('&')) {
+    if (part === '') continue
+    const at = part.indexOf('=')
+    const rawName = at < 0 ? part : part.slice(0, at)
+    const rawValue = at < 0 ? '' : part.slice(at + 1)
+    const name = decoded(rawName)
+    const value = decoded(rawValue)
+    if (name === undefined || value === undefined) {
+      bad.push(faulty('query', name ?? rawName, FAULTS.encoding, rawValue))
+    } else values[name] = value
+  }
+  if (bad.length > 0) throw invalidParameters(bad)
+  return values
+}
+
+/** Decodes percent-encoding; undefined when it is malformed. */
+export function decoded(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function isPositive(text: string): boolean {
+  const canonical = canonicalDecimal(text)
+  return canonical !== undefined && canonical !== '0' && !canonical.startsWith('-')
+}
+
+function missing(source: string, name: string): ValidationItem {
+  return { loc: [source, name], msg: `${name} ${FAULTS.missing}`, type: 'missing', input: null }
+}
+
+function faulty(source: string, name: string, fault: string, input: string): ValidationItem {
+  return { loc: [source, name], msg: `${name} ${fault}`, type: NAME_OF_FAULT.get(fault) ?? 'value', input }
+}

@@ -1,0 +1,114 @@
+import * as v from 'valibot'
+import { type Clock, todayIn } from '../dates.ts'
+import { latestOfPair, rateOn } from '../domain/rates.ts'
+import { AppError } from '../errors.ts'
+import type { RateBook, RatePage } from '../store/rate-book.ts'
+import type { SeriesRow } from '../store/series.ts'
+import type { Api } from './api.ts'
+import { cachedReply } from './etag.ts'
+import { BooleanParam, CurrencyParam, DateParam, ProviderParam } from './params.ts'
+import { Day, DecimalText, Pair, RateTypeOut } from './shapes.ts'
+
+const RateOut = v.object({
+  provider: v.string(),
+  series_id: v.pipe(v.number(), v.integer()),
+  external_code: v.string(),
+  pair: Pair,
+  base_currency: v.string(),
+  quote_currency: v.string(),
+  rate_type: RateTypeOut,
+  rate_date: Day,
+  value: DecimalText,
+})
+
+const LatestRatesOut = v.object({
+  provider: v.string(),
+  pair: Pair,
+  rate_date: Day,
+  compra: v.nullable(DecimalText),
+  venta: v.nullable(DecimalText),
+  referencia: v.nullable(DecimalText),
+})
+
+export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: Clock }): void {
+  api.get({
+    path: '/api/v1/rates/latest',
+    summary: 'Current rate of one pair',
+    query: v.object({
+      provider: v.optional(ProviderParam, 'bccr'),
+      base: v.optional(CurrencyParam, 'USD'),
+      quote: v.optional(CurrencyParam, 'CRC'),
+      on: v.optional(DateParam),
+    }),
+    answer: LatestRatesOut,
+    notFound: 'No data for that pair or date',
+    async handle({ event, query }) {
+      const page = book.page()
+      const today = query.on === undefined ? todayIn(clock) : undefined
+      const day = query.on ?? today ?? ''
+      const pair = `${query.base}/${query.quote}`
+      const sides = seriesMatching(page, query)
+      if (sides.length === 0) throw new AppError('not-found', `No series of ${query.provider} gives ${pair}`)
+      const columns = await page.columns(sides)
+      return cachedReply(event, page, today, () => {
+        const found = latestOfPair(sides, columns, day)
+        if (!found) throw new AppError('not-found', `No rate of ${pair} is stored on or before ${day}`)
+        return { provider: query.provider, pair, ...found }
+      })
+    },
+  })
+
+  api.get({
+    path: '/api/v1/rates',
+    summary: 'Rates of many series on one date',
+    query: v.object({
+      on: v.optional(DateParam),
+      provider: v.optional(ProviderParam),
+      base: v.optional(CurrencyParam),
+      quote: v.optional(CurrencyParam),
+      exact: v.optional(BooleanParam, 'false'),
+    }),
+    answer: v.array(RateOut),
+    async handle({ event, query }) {
+      const page = book.page()
+      const today = query.on === undefined ? todayIn(clock) : undefined
+      const day = query.on ?? today ?? ''
+      const matching = seriesMatching(page, query)
+      const columns = await page.columns(matching)
+      return cachedReply(event, page, today, () =>
+        matching.flatMap((series, at) => {
+          const column = columns[at]
+          const point = column && rateOn(column, day, query.exact)
+          return point ? [{ ...describe(page, series), ...point }] : []
+        }),
+      )
+    },
+  })
+}
+
+/** The series that pass the filters that are given. */
+export function seriesMatching(
+  page: RatePage,
+  filter: { provider?: string | undefined; base?: string | undefined; quote?: string | undefined },
+): SeriesRow[] {
+  const provider = page.providers.find(({ code }) => code === filter.provider)
+  if (filter.provider !== undefined && !provider) return []
+  return page.series.filter(
+    (one) =>
+      (!provider || one.provider_id === provider.id) &&
+      (filter.base === undefined || one.base_currency === filter.base) &&
+      (filter.quote === undefined || one.quote_currency === filter.quote),
+  )
+}
+
+function describe(page: RatePage, series: SeriesRow) {
+  return {
+    provider: page.providers.find(({ id }) => id === series.provider_id)?.code,
+    series_id: series.id,
+    external_code: series.external_code,
+    pair: `${series.base_currency}/${series.quote_currency}`,
+    base_currency: series.base_currency,
+    quote_currency: series.quote_currency,
+    rate_type: series.rate_type,
+  }
+}
