@@ -1,0 +1,96 @@
+// The composition: which parts a running cambista has and how they hang together. Shared by `serve`, `demo`
+// and the tests, which hand in another clock or another provider.
+
+import { type Clock, type IsoDate, todayIn } from './dates.ts'
+import { reasonOf } from './errors.ts'
+import { openKeyring } from './http/auth.ts'
+import { startServer } from './http/server.ts'
+import type { Log } from './log.ts'
+import { PROVIDERS } from './providers/list.ts'
+import type { Provider, ProviderSettings } from './providers/provider.ts'
+import { openDatabase } from './store/database.ts'
+import { openRateBook } from './store/rate-book.ts'
+import { selectLastFinishedRun } from './store/sync-runs.ts'
+import { watchDatabase } from './store/watch.ts'
+import { ensureCatalogue } from './sync/catalogue.ts'
+import { hasDollarOf, type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
+import { createScheduler, disabledScheduler } from './sync/scheduler.ts'
+
+export type AppConfig = {
+  host: string
+  port: number
+  dataDir: string
+  scheduler: boolean
+  syncCron: string
+  backfillFrom: IsoDate
+  /** Read anew for each sync run. */
+  providerSettings: () => ProviderSettings
+  log: Log
+}
+
+export type AppOverrides = { clock?: Clock; providers?: readonly Provider[] }
+
+export type App = {
+  url: string
+  /** One run over every enabled provider, in this process. */
+  sync(request: SyncRequest): Promise<SyncEnd[]>
+  close(): Promise<void>
+}
+
+const KEY_USE_EVERY_MS = 60_000
+
+export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
+  const { log } = config
+  const clock = overrides.clock ?? (() => new Date())
+  const providers = overrides.providers ?? PROVIDERS
+  await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
+
+  const db = openDatabase(config.dataDir)
+  parts.defer(() => db.destroy())
+  await ensureCatalogue(db, providers)
+  const book = await openRateBook(db)
+  const keyring = await openKeyring(db, clock)
+  parts.defer(() => keyring.recordUse())
+
+  const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
+  const refresh = async () => {
+    await book.refresh()
+    await keyring.refresh()
+  }
+  const watch = await watchDatabase(db, refresh, failed)
+  parts.defer(() => watch.close())
+  await refresh()
+  const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
+  parts.defer(() => clearInterval(keyUse))
+
+  const syncDeps = {
+    db,
+    dataDir: config.dataDir,
+    clock,
+    log,
+    backfillFrom: config.backfillFrom,
+    settings: config.providerSettings,
+    changed: () => book.refresh(),
+  }
+  const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
+  const scheduler = config.scheduler
+    ? createScheduler({
+        cron: config.syncCron,
+        clock,
+        log,
+        lastRun: await selectLastFinishedRun(db),
+        current: await hasDollarOf(db, todayIn(clock)),
+        run: async (trigger, signal) => {
+          const ends = await sync({ trigger, signal, range: undefined })
+          return ends.every(({ run, current }) => run.status === 'ok' && current)
+        },
+      })
+    : disabledScheduler(config.syncCron)
+  parts.defer(() => scheduler.close())
+
+  const server = await startServer({ db, book, keyring, scheduler, clock, log }, config)
+  parts.defer(() => server.close())
+  scheduler.start()
+  const open = parts.move()
+  return { url: server.url, sync, close: () => open.disposeAsync() }
+}

@@ -1,0 +1,76 @@
+// From what the operator typed to checked values: flags first, then the environment, then the defaults.
+
+import { parseArgs } from 'node:util'
+import { AppError } from '../errors.ts'
+import { CALL_ONLY, OPTIONS, type Option, type OptionName, variableOf } from './options.ts'
+
+/** Checked values of the options of one command. */
+export type Values = {
+  /** The text of an option that has a default. */
+  text(name: OptionName): string
+  /** The text of an option that may be absent. */
+  given(name: OptionName): string | undefined
+  number(name: OptionName): number
+  on(name: OptionName): boolean
+}
+
+export type Environment = Record<string, string | undefined>
+
+/**
+ * Reads the words after a command's name.
+ * @throws AppError `usage` that names the flag or the variable
+ */
+export function parseWords(
+  words: readonly string[],
+  names: readonly OptionName[],
+  env: Environment,
+): { values: Values; positionals: string[]; help: boolean } {
+  const parsed = parseFlags(words, names)
+  const texts = new Map<OptionName, string | boolean>()
+  for (const name of names) {
+    const option: Option = OPTIONS[name]
+    const flag = parsed.values[name]
+    const variable = CALL_ONLY.has(name) ? undefined : env[variableOf(name)]
+    if (flag !== undefined) texts.set(name, checkedText(option, `--${name}`, flag))
+    // An empty variable is an unset one: that is what an unset line in an environment file looks like.
+    else if (variable) texts.set(name, checkedText(option, variableOf(name), variable))
+    else if (option.fallback !== undefined) texts.set(name, option.fallback)
+  }
+  const given = (name: OptionName) => {
+    const text = texts.get(name)
+    return typeof text === 'string' ? text : undefined
+  }
+  const text = (name: OptionName) => given(name) ?? ''
+  return {
+    positionals: parsed.positionals,
+    help: parsed.values.help === true,
+    values: { given, text, number: (name) => Number(text(name)), on: (name) => texts.get(name) === true },
+  }
+}
+
+function parseFlags(words: readonly string[], names: readonly OptionName[]) {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
+    help: { type: 'boolean', short: 'h' },
+  }
+  for (const name of names) options[name] = { type: OPTIONS[name].value === undefined ? 'boolean' : 'string' }
+  try {
+    return parseArgs({ args: [...words], options, strict: true, allowPositionals: true })
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    throw new AppError('usage', (text.split(/\. |\n/)[0] ?? text).replace(/\.$/, ''), { cause: error })
+  }
+}
+
+function checkedText(option: Option, source: string, given: unknown): string | boolean {
+  if (option.value === undefined) {
+    if (typeof given === 'boolean') return given
+    const word = String(given).toLowerCase()
+    if (['1', 'true', 'yes', 'on'].includes(word)) return true
+    if (['0', 'false', 'no', 'off'].includes(word)) return false
+    throw new AppError('usage', `${source} must be 1 or 0, not ${JSON.stringify(given)}`)
+  }
+  const text = String(given)
+  const fault = option.fault(text)
+  if (fault !== undefined) throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(text)}`)
+  return text
+}

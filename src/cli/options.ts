@@ -1,0 +1,114 @@
+// The one table of options. Each is a flag and an environment variable of the same name, flag first; the help
+// texts, the README and the parser are all made from, or compared with, this.
+
+import { isIsoDate } from '../dates.ts'
+import { cronFault } from '../schedule.ts'
+
+export type Option = {
+  /** What stands for the value in the help; undefined: a switch. */
+  value: string | undefined
+  /** The text that is parsed when neither flag nor variable is given; undefined: none. */
+  fallback: string | undefined
+  help: string
+  /** Says what is wrong with a text; undefined: nothing. */
+  fault: (text: string) => string | undefined
+}
+
+const anything = () => undefined
+const nonEmpty = (text: string) => (text === '' ? 'must not be empty' : undefined)
+const day = (text: string) => (isIsoDate(text) ? undefined : 'must be a calendar day written YYYY-MM-DD')
+const oneOf =
+  (...words: string[]) =>
+  (text: string) =>
+    words.includes(text) ? undefined : `must be one of ${words.join(', ')}`
+const integer = (low: number, high: number) => (text: string) =>
+  /^\d+$/.test(text) && Number(text) >= low && Number(text) <= high
+    ? undefined
+    : `must be an integer from ${low} to ${high}`
+
+export const OPTIONS = {
+  host: { value: 'ADDRESS', fallback: '127.0.0.1', help: 'address to listen on', fault: nonEmpty },
+  port: {
+    value: 'PORT',
+    fallback: '8080',
+    help: 'port to listen on; 0 takes a free one',
+    fault: integer(0, 65535),
+  },
+  'data-dir': {
+    value: 'DIR',
+    fallback: './cambista-data',
+    help: 'directory of the database; made when it is not there',
+    fault: nonEmpty,
+  },
+  'no-scheduler': {
+    value: undefined,
+    fallback: undefined,
+    help: 'do not sync by itself, for an external cron that calls `cambista sync`',
+    fault: anything,
+  },
+  'sync-cron': {
+    value: 'PATTERN',
+    fallback: '0 5 * * *',
+    help: 'when to sync, in the time of Costa Rica',
+    fault: (text: string) => {
+      const fault = cronFault(text)
+      return fault && `must be a cron pattern such as "0 5 * * *": ${fault}`
+    },
+  },
+  'backfill-from': {
+    value: 'DATE',
+    fallback: '1983-01-01',
+    help: 'first day of the history to fetch',
+    fault: day,
+  },
+  'bccr-url': {
+    value: 'URL',
+    fallback: 'https://apim.bccr.fi.cr/SDDE/api',
+    help: "base of the central bank's services",
+    fault: (text: string) =>
+      /^https?:\/\//.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL',
+  },
+  'bccr-pace': {
+    value: 'MS',
+    fallback: '1000',
+    help: 'least milliseconds between two requests to the bank',
+    fault: integer(0, 600_000),
+  },
+  'bccr-token-file': {
+    value: 'FILE',
+    fallback: undefined,
+    help: "file with the bank's token (or the token itself in CAMBISTA_BCCR_TOKEN); read anew for each sync",
+    fault: anything,
+  },
+  'log-format': { value: 'FORMAT', fallback: 'text', help: 'text or json', fault: oneOf('text', 'json') },
+  'log-level': {
+    value: 'LEVEL',
+    fallback: 'info',
+    help: 'debug, info, warn or error',
+    fault: oneOf('debug', 'info', 'warn', 'error'),
+  },
+  from: { value: 'DATE', fallback: undefined, help: 'first day of the range to read', fault: day },
+  to: { value: 'DATE', fallback: undefined, help: 'last day of the range to read', fault: day },
+  series: {
+    value: 'ID',
+    fallback: undefined,
+    help: 'only this series',
+    fault: integer(1, Number.MAX_SAFE_INTEGER),
+  },
+  since: {
+    value: 'DATE',
+    fallback: undefined,
+    help: 'only what was replaced on or after this day',
+    fault: day,
+  },
+  json: { value: undefined, fallback: undefined, help: 'print one JSON document', fault: anything },
+} satisfies Record<string, Option>
+
+export type OptionName = keyof typeof OPTIONS
+
+/** Options that make sense for one call only and so have no environment variable. */
+export const CALL_ONLY: ReadonlySet<OptionName> = new Set(['from', 'to', 'series', 'since', 'json'])
+
+export function variableOf(name: OptionName): string {
+  return `CAMBISTA_${name.toUpperCase().replaceAll('-', '_')}`
+}

@@ -1,0 +1,60 @@
+import { AppError } from '../errors.ts'
+import { raiseRevision } from '../store/meta.ts'
+import { selectSeries, updateSeriesEnabled } from '../store/series.ts'
+import { type Command, printResult, table } from './command.ts'
+import { withDatabase } from './data-dir.ts'
+import { idOf } from './words.ts'
+
+export const seriesList: Command = {
+  name: 'series list',
+  takes: [],
+  summary: 'list the series: pair, side, code at the bank, first day stored',
+  options: ['data-dir', 'json'],
+  example: 'cambista series list',
+  run({ values, terminal }) {
+    return withDatabase(values, { mustExist: true }, async (db) => {
+      const series = (await selectSeries(db)).map(({ revision: _, ...shown }) => shown)
+      const rows = series.map((one) => [
+        String(one.id),
+        `${one.base_currency}/${one.quote_currency}`,
+        one.rate_type,
+        one.external_code,
+        one.first_data_date ?? '-',
+        one.enabled ? 'enabled' : 'disabled',
+        one.name,
+      ])
+      const head = ['ID', 'PAIR', 'SIDE', 'CODE', 'SINCE', 'STATE', 'NAME']
+      printResult(terminal, values, series, table([head, ...rows]))
+      return 0
+    })
+  },
+}
+
+export const seriesEnable = toggle('enable', 'sync this series again; the days it missed are fetched', true)
+export const seriesDisable = toggle(
+  'disable',
+  'stop syncing this series; what is stored is still served',
+  false,
+)
+
+function toggle(verb: string, summary: string, enabled: boolean): Command {
+  return {
+    name: `series ${verb}`,
+    takes: ['ID'],
+    summary,
+    options: ['data-dir', 'json'],
+    example: `cambista series ${verb} 12`,
+    run({ values, words, terminal }) {
+      const id = idOf(words[0])
+      return withDatabase(values, { mustExist: true }, async (db) => {
+        const known = await db.transaction().execute(async (trx) => {
+          await raiseRevision(trx)
+          return updateSeriesEnabled(trx, id, enabled)
+        })
+        if (!known) throw new AppError('not-found', `there is no series ${id}: see cambista series list`)
+        printResult(terminal, values, { id, enabled }, [`series ${id} is ${verb}d`])
+        return 0
+      })
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { startApp } from '../app.ts'
+import { VERSION } from '../assets.ts'
+import { createLog, type LogFormat, type LogLevel } from '../log.ts'
+import { selectActiveApiKeyHashes } from '../store/api-keys.ts'
+import type { Values } from './args.ts'
+import { BANK_OPTIONS, bankSettings } from './bank.ts'
+import type { Command, Terminal } from './command.ts'
+import { becomeOwner, withDatabase } from './data-dir.ts'
+
+export const LOG_OPTIONS = ['log-format', 'log-level'] as const
+
+export const serve: Command = {
+  name: 'serve',
+  takes: [],
+  summary: 'serve the API, and keep the rates fresh',
+  options: [
+    'host',
+    'port',
+    'data-dir',
+    'no-scheduler',
+    'sync-cron',
+    'backfill-from',
+    ...BANK_OPTIONS,
+    ...LOG_OPTIONS,
+  ],
+  example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
+  async run({ values, terminal }) {
+    const dataDir = values.text('data-dir')
+    const log = logOf(values, terminal)
+    becomeOwner(dataDir)
+    const keys = await withDatabase(values, { mustExist: false }, selectActiveApiKeyHashes)
+    const app = await startApp({
+      host: values.text('host'),
+      port: values.number('port'),
+      dataDir,
+      scheduler: !values.on('no-scheduler'),
+      syncCron: values.text('sync-cron'),
+      backfillFrom: values.text('backfill-from'),
+      providerSettings: bankSettings(values, terminal.env),
+      log,
+    })
+    log.info('listening', { url: app.url, data: dataDir, version: VERSION })
+    if (keys.length === 0) {
+      log.warn('no API key yet, so every request is refused', {
+        hint: `make one with: cambista key create NAME --data-dir ${dataDir}`,
+      })
+    }
+    await stopped(terminal.stop)
+    log.info('stopping')
+    await app.close()
+    log.info('stopped')
+    log.flush()
+    return 0
+  },
+}
+
+export function logOf(values: Values, terminal: Terminal) {
+  return createLog({
+    level: values.text('log-level') as LogLevel,
+    format: values.text('log-format') as LogFormat,
+    write: (text) => terminal.err(text),
+  })
+}
+
+export function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

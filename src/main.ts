@@ -1,0 +1,96 @@
+// run(argv): finds the command, runs it, sets the exit code. Errors end here as one line on stderr.
+
+import { VERSION } from './assets.ts'
+import { parseWords } from './cli/args.ts'
+import type { Command, Terminal } from './cli/command.ts'
+import { demo } from './cli/demo.ts'
+import { commandHelp, programHelp, usageOf } from './cli/help.ts'
+import { keyCreate, keyList, keyRevoke } from './cli/key.ts'
+import { providerDisable, providerEnable, providerList } from './cli/provider.ts'
+import { revisionList } from './cli/revision.ts'
+import { seriesDisable, seriesEnable, seriesList } from './cli/series.ts'
+import { serve } from './cli/serve.ts'
+import { sync } from './cli/sync.ts'
+import { AppError, reasonOf } from './errors.ts'
+
+export const COMMANDS: readonly Command[] = [
+  serve,
+  sync,
+  demo,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  providerList,
+  providerEnable,
+  providerDisable,
+  seriesList,
+  seriesEnable,
+  seriesDisable,
+  revisionList,
+]
+
+/** Runs the program with this process as its terminal. */
+export async function main(): Promise<void> {
+  process.umask(0o077) // whatever is written is for this user alone
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    // Once asks, twice insists.
+    process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()))
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => {}) // a reader that went away (`| head`) is no failure of ours
+  }
+  process.exitCode = await run(process.argv.slice(2), {
+    env: process.env,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    interactive: process.stderr.isTTY === true,
+    stop: stop.signal,
+  })
+}
+
+/** Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 a sync that was parcial. */
+export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    const [first, second] = argv
+    if (first === '--version') terminal.out(`${VERSION}\n`)
+    else if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+      terminal.out(programHelp(COMMANDS))
+      if (first === undefined) return 2
+    } else {
+      const command = findCommand(first, second)
+      const words = argv.slice(command.name.split(' ').length)
+      const { values, positionals, help } = parseWords(words, command.options, terminal.env)
+      if (!help) return await command.run({ values, words: takenWords(command, positionals), terminal })
+      terminal.out(commandHelp(command))
+    }
+    return 0
+  } catch (error) {
+    const usage = error instanceof AppError && error.code === 'usage'
+    const message = error instanceof AppError ? error.message : reasonOf(error)
+    terminal.err(`cambista: ${message}\n`)
+    if (usage) terminal.err('Try cambista --help, or cambista COMMAND --help.\n')
+    return usage ? 2 : 1
+  }
+}
+
+function findCommand(first: string, second: string | undefined): Command {
+  const found = COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`)
+  if (found) return found
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
+  const hint = group.length > 0 ? `, but there are: ${group.join(', ')}` : ''
+  throw new AppError(
+    'usage',
+    `there is no command ${JSON.stringify([first, second].join(' ').trim())}${hint}`,
+  )
+}
+
+function takenWords(command: Command, positionals: string[]): string[] {
+  if (positionals.length === command.takes.length) return positionals
+  const extra = positionals[command.takes.length]
+  const fault =
+    extra === undefined
+      ? `${command.takes[positionals.length]} is missing`
+      : `unexpected ${JSON.stringify(extra)}`
+  throw new AppError('usage', `${fault}; usage: cambista ${usageOf(command)} [flags]`)
+}
