@@ -1,0 +1,125 @@
+// A whole cambista in this process for one test: real SQLite, real HTTP on both sides; only the bank and the
+// clock are ours. Everything is gone when the test ends.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type App, startApp } from '../../src/app.ts'
+import { type IsoDate, todayIn } from '../../src/dates.ts'
+import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import { createLog } from '../../src/log.ts'
+import { insertApiKey } from '../../src/store/api-keys.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Db } from '../../src/store/tables.ts'
+import type { SyncEnd } from '../../src/sync/run.ts'
+
+export type TestClock = { now: Date; read(): Date; today(): IsoDate }
+
+/** A clock that stands still until the test sets it. */
+export function fixedClock(instant = '2026-03-24T12:00:00Z'): TestClock {
+  const clock: TestClock = {
+    now: new Date(instant),
+    read: () => new Date(clock.now),
+    today: () => todayIn(clock.read),
+  }
+  return clock
+}
+
+/** A directory that is removed when the test ends. */
+export function temporaryDirectory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** An open database in a directory of its own. */
+export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): Db {
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  return db
+}
+
+export type TestApp = {
+  app: App
+  bank: Bank
+  clock: TestClock
+  dataDir: string
+  key: string
+  /** What the program logged. */
+  logged: string[]
+  /** GET with the key. */
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  /** GET with the key, the JSON body of a 200. */
+  json<T = unknown>(path: string): Promise<T>
+  /** One run, of a range or of everything since `backfillFrom`. */
+  sync(range?: { from: IsoDate; to: IsoDate }): Promise<SyncEnd>
+}
+
+export type TestAppOptions = {
+  now?: string
+  dataDir?: string
+  backfillFrom?: IsoDate
+  scheduler?: boolean
+  /** `null`: no token, so that the website API is read. */
+  token?: string | null
+  bank?: Partial<BankOptions>
+}
+
+export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
+  const clock = fixedClock(options.now)
+  const dataDir = options.dataDir ?? temporaryDirectory(t)
+  const bank = await startBank({ token: 'test-token', today: clock.today, ...options.bank })
+  t.after(() => bank.close())
+  const logged: string[] = []
+  const key = await makeKey(dataDir, clock)
+  const token = options.token === null ? undefined : (options.token ?? 'test-token')
+  const app = await startApp(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      dataDir,
+      scheduler: options.scheduler ?? false,
+      syncCron: '0 5 * * *',
+      backfillFrom: options.backfillFrom ?? '2026-01-01',
+      providerSettings: () => ({ url: bank.url, token, paceMs: 0, userAgent: 'cambista/test' }),
+      log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
+    },
+    { clock: clock.read },
+  )
+  t.after(() => app.close())
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(app.url + path, { headers: { 'x-api-key': key, ...headers } })
+  return {
+    app,
+    bank,
+    clock,
+    dataDir,
+    key,
+    logged,
+    get,
+    async json<T>(path: string) {
+      const response = await get(path)
+      if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as T
+    },
+    async sync(range) {
+      const [end] = await app.sync({ trigger: 'cli', range, signal: new AbortController().signal })
+      if (!end) throw new Error('no provider is enabled')
+      return end
+    },
+  }
+}
+
+async function makeKey(dataDir: string, clock: TestClock): Promise<string> {
+  const db = openDatabase(dataDir)
+  const key = makeSecret('cbk_')
+  await insertApiKey(db, {
+    name: `test ${key.slice(-6)}`,
+    hash: hashOfSecret(key),
+    createdAt: clock.read().toISOString(),
+  })
+  await db.destroy()
+  return key
+}
