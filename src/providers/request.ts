@@ -176,7 +176,8 @@ function retryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1000
   const until = Date.parse(text)
-  if (Number.isNaN(until)) return undefined
+  // The engine takes almost anything for a date, such as "-5".
+  if (Number.isNaN(until) || !text.endsWith(' GMT')) return undefined
   const sent = Date.parse(headers.get('date') ?? '')
   return Math.max(0, until - (Number.isNaN(sent) ? Date.now() : sent))
 }

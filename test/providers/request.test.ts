@@ -84,6 +84,14 @@ for (const [title, headers, ms] of waitsFor) {
   })
 }
 
+test('waits as usual when told nonsense', async (t) => {
+  const { session, waits } = await converse(t, {
+    faults: inTurn({ status: 429, headers: { 'Retry-After': '-5' } }),
+  })
+  await session.read(week())
+  assert.ok(between(waits[0], 1500, 2500), String(waits))
+})
+
 test('does not wait longer than two minutes', async (t) => {
   const { bank, session, waits } = await converse(t, {
     faults: always({ status: 429, headers: { 'Retry-After': '121' } }),
