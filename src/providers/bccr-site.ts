@@ -171,8 +171,7 @@ function readSeries(
   if (!isRecord(series)) throw new FetchFailure(`"series" of ${code} is not an object`)
   const observations: Observation[] = []
   for (const [field, day] of days) {
-    const name = `${field}Ingles`
-    const text = Object.hasOwn(series, name) ? textOf(series[name]) : ''
+    const text = textOf(series[`${field}Ingles`])
     if (text === '') continue
     const value = GROUPED.test(text) ? text.replaceAll(',', '') : text
     const shown = /^-?\d+\.(\d+)$/.exec(value)?.[1]?.length ?? 0

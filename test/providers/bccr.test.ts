@@ -214,6 +214,23 @@ test('renews the CSRF token once', async (t) => {
   statuses.push(403, 403)
   await assert.rejects(session.read(ask('1', '317', '2026-01-01', '2026-01-02')), /site table 1: HTTP 403: x/)
   assert.equal(bank.requests.length, 7)
+  statuses.push(404)
+  await assert.rejects(session.read(ask('1', '317', '2025-01-01', '2025-01-02')), /site table 1: HTTP 404: x/)
+  assert.equal(bank.requests.length, 8, 'a table that is not there needs no other token')
+})
+
+test('uses a CSRF token for an hour', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  let now = 1000
+  t.mock.method(performance, 'now', () => now)
+  const signOns = async (at: number, year: number) => {
+    now = at
+    await session.read(ask('1', '317', `${year}-01-01`, `${year}-01-02`))
+    return askedFor(bank).filter((path) => path === 'Token/GenereCSRF').length
+  }
+  assert.equal(await signOns(1000, 2001), 1)
+  assert.equal(await signOns(1000 + 3_599_000, 2002), 1)
+  assert.equal(await signOns(1000 + 3_600_000, 2003), 2)
 })
 
 test('names the sign-on of the site when it fails', async (t) => {
