@@ -40,7 +40,7 @@ export type BankOptions = {
 }
 
 export type Bank = {
-  /** The base of both services, as `--bccr-url` takes it. */
+  /** The base of both services. */
   url: string
   /** The last requests, oldest first. */
   requests: SeenRequest[]
