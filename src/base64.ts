@@ -4,7 +4,10 @@
 // padding, so these two are what is checked here. Bits under the padding are ignored.
 
 export type Base64Decoder = {
-  /** The bytes that became known with this piece, or undefined as soon as the whole can no longer be base64. */
+  /**
+   * The bytes that became known with this piece, or undefined as soon as the whole can no longer be base64. They are
+   * good until the next call, which writes over them: fresh memory for every piece would be the most costly part.
+   */
   decode(piece: Buffer): Buffer | undefined
   /** Whether all that was given so far, taken together, is base64. */
   complete(): boolean
@@ -25,6 +28,7 @@ export function createBase64Decoder(): Base64Decoder {
   let open = '' // up to three characters of a quantum that the next piece goes on with
   let padded = false
   let bad = false
+  let out = NOTHING
 
   /** Takes characters into the open quantum until it has four; undefined at one that is none of base64. */
   const fill = (piece: Buffer, from: number): number | undefined => {
@@ -39,7 +43,8 @@ export function createBase64Decoder(): Base64Decoder {
   }
 
   const decodeStrictly = (piece: Buffer): Buffer | undefined => {
-    const out = Buffer.allocUnsafe(Math.ceil((piece.length + open.length) / 4) * 3)
+    const most = Math.ceil((piece.length + open.length) / 4) * 3
+    if (out.length < most) out = Buffer.allocUnsafe(most)
     let size = 0
     let at: number | undefined = 0
     if (open !== '') {

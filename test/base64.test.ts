@@ -34,7 +34,7 @@ function decode(pieces: Buffer[]): Buffer | undefined {
       assert.equal(decoder.complete(), false)
       return undefined
     }
-    decoded.push(bytes)
+    decoded.push(Buffer.from(bytes))
   }
   return decoder.complete() ? Buffer.concat(decoded) : undefined
 }
