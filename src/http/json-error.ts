@@ -1,0 +1,14 @@
+import { AppError } from '../errors.ts'
+
+/** What is wrong with a body that is no JSON, and where: `at` counts bytes from 0. */
+export function notJson(what: string, at: number): AppError {
+  return new AppError('bad-request', `Request body must be valid JSON: ${what} at byte ${at}`)
+}
+
+export function unexpected(byte: number, at: number): AppError {
+  const printable = byte > 0x20 && byte < 0x7f
+  return notJson(
+    `unexpected ${printable ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16)}`}`,
+    at,
+  )
+}
