@@ -1,0 +1,60 @@
+// The text of an HTML fragment, folded to one line (decisions 3.10). Only the tokenizer of htmlparser2 is used: its
+// parser keeps a stack of open elements that takes quadratic time on deep nesting, and no rule here needs one.
+
+import { Tokenizer } from 'htmlparser2'
+
+const BLOCKS = new Set(
+  `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
+  figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
+  optgroup option p plaintext pre search section summary table tbody td tfoot th thead title tr ul xmp`.split(
+    /\s+/,
+  ),
+)
+const UNSEEN = new Set(['script', 'style', 'iframe', 'noembed', 'noframes']) // hold no elements, only their end tag
+const TEMPLATE = 'template' // unseen too, but nests
+
+export function plainText(html: string): string {
+  let text = ''
+  let unseen = '' // the element whose content is being left out
+  let templates = 0
+
+  const add = (more: string) => {
+    if (unseen === '' && templates === 0) text += more
+  }
+  const nameAt = (start: number, end: number) => html.slice(start, end).toLowerCase()
+  const ignore = () => {}
+
+  const tokenizer = new Tokenizer(
+    { decodeEntities: true },
+    {
+      ontext: (start, end) => add(html.slice(start, end)),
+      ontextentity: (codePoint) => add(String.fromCodePoint(codePoint)),
+      onopentagname(start, end) {
+        const name = nameAt(start, end)
+        if (BLOCKS.has(name)) add(' ')
+        else if (UNSEEN.has(name)) unseen = name
+        else if (name === TEMPLATE) templates++
+      },
+      onclosetag(start, end) {
+        const name = nameAt(start, end)
+        if (BLOCKS.has(name)) add(' ')
+        else if (name === unseen) unseen = ''
+        else if (name === TEMPLATE && templates > 0) templates--
+      },
+      onopentagend: ignore,
+      onselfclosingtag: ignore,
+      onattribname: ignore,
+      onattribdata: ignore,
+      onattribentity: ignore,
+      onattribend: ignore,
+      oncdata: ignore,
+      oncomment: ignore,
+      ondeclaration: ignore,
+      onprocessinginstruction: ignore,
+      onend: ignore,
+    },
+  )
+  tokenizer.write(html)
+  tokenizer.end()
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
