@@ -1,7 +1,8 @@
 // The HTTP server: what is mounted, what every request passes, where errors end.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Clock } from '../dates.ts'
@@ -40,6 +41,7 @@ const LIMITS = {
   requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
 }
 const CLOSE_WITHIN_MS = 10_000
+const LINGER_MS = 1000
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
@@ -47,28 +49,37 @@ export async function startServer(
   deps: HttpDeps,
   options: { host: string; port: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const app = createH3(deps)
-  const handle = (req: IncomingMessage, res: ServerResponse) => answer(app, deps.log, req, res)
+  const nextId = requestIds()
+  const app = createH3(deps, nextId)
+  const handle = (req: IncomingMessage, res: ServerResponse) => answer(app, deps.log, nextId, req, res)
   const server = createServer(LIMITS, handle)
   server.on('checkExpectation', handle) // an Expect that we do not know is ignored, not a bodiless 417
-  server.on('clientError', refuseMalformed)
+  server.on('connect', (_, socket) => refuse(socket, 405, 'Method not allowed', nextId(), 'Allow: GET, HEAD'))
+  server.on('clientError', (error, socket) => refuseMalformed(error, socket, nextId()))
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return { url: `http://${host}:${port}`, close: () => closeServer(server) }
 }
 
-function createH3(deps: HttpDeps): H3 {
-  const { log, keyring } = deps
-  let requests = 0
+/** Ids for requests that bring none: when the server started, and a number. */
+function requestIds(): () => string {
   const started = Date.now().toString(36)
+  let requests = 0
+  return () => {
+    requests += 1
+    return `${started}-${requests.toString(36)}`
+  }
+}
+
+function createH3(deps: HttpDeps, nextId: () => string): H3 {
+  const { log, keyring } = deps
   const app = new H3({
     silent: true,
     allowMalformedURL: true, // a bad escape in a path is a 404 of ours, not a 400 of the framework's
     onRequest(event) {
       const sent = event.req.headers.get('x-request-id')
-      requests += 1
-      event.context.requestId = sent && SANE_ID.test(sent) ? sent : `${started}-${requests.toString(36)}`
+      event.context.requestId = sent && SANE_ID.test(sent) ? sent : nextId()
       logWhenDone(event, log)
     },
     onError: (error, event) => respondToError(error, event, log),
@@ -99,12 +110,15 @@ function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
   return respond(event, { status, body, headers: allow ? { allow } : {} })
 }
 
-function answer(app: H3, log: Log, req: IncomingMessage, res: ServerResponse): void {
+function answer(app: H3, log: Log, nextId: () => string, req: IncomingMessage, res: ServerResponse): void {
   const failed = (error: unknown) => {
-    log.error('response failed', { reason: reasonOf(error) })
+    const id = nextId()
+    log.error('response failed', { id, reason: reasonOf(error) })
     if (res.headersSent) res.destroy()
-    else res.writeHead(500, { 'content-type': 'application/json' }).end(errorAnswer(error, 'rates').body)
+    else res.writeHead(500, bareHeaders(id)).end(errorAnswer(undefined, 'rates').body)
   }
+  // Nothing here depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
+  req.headers.host = 'localhost'
   try {
     const response = app.fetch(new NodeRequest({ req, res }))
     if (response instanceof Promise) response.then((one) => sendNodeResponse(res, one)).catch(failed)
@@ -130,22 +144,40 @@ function logWhenDone(event: H3Event, log: Log): void {
 }
 
 /** What is not HTTP gets one answer of the usual shape, and the connection ends. */
-function refuseMalformed(error: Error & { code?: string }, socket: import('node:stream').Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request headers are too large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not arrive in time']
-        : ['400 Bad Request', 'Malformed HTTP request']
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex, id: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+  else if (error.code === 'HPE_HEADER_OVERFLOW') refuse(socket, 431, 'Request headers are too large', id)
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    refuse(socket, 408, 'The request did not arrive in time', id)
+  } else refuse(socket, 400, 'Malformed HTTP request', id)
+}
+
+function refuse(socket: Duplex, status: number, detail: string, id: string, ...more: string[]): void {
   const body = JSON.stringify({ detail })
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `X-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  const headers = Object.entries(bareHeaders(id)).map(([name, value]) => `${name}: ${value}`)
+  const length = `content-length: ${Buffer.byteLength(body)}`
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...headers,
+    ...more,
+    length,
+    'connection: close',
+  ]
+  // The client may still be sending, or never close its side: it is read for a moment, then cut.
+  socket.on('error', () => {})
+  socket.resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** The headers of an answer that is made without the framework. */
+function bareHeaders(id: string): Record<string, string> {
+  return {
+    'x-request-id': id,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+  }
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {

@@ -1,0 +1,150 @@
+// Requests that no HTTP library would send. Whatever comes, the answer has the API's own shape, and the server
+// goes on.
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { afterEach, test } from 'node:test'
+import { startTestApp } from '../support/app.ts'
+import { exchange, openApp } from './support.ts'
+
+const { app, key, logged } = await openApp()
+const KEY = `X-API-Key: ${key}`
+const HEALTH = '/api/v1/health'
+
+afterEach(async () => {
+  assert.equal((await fetch(`${app.url}/healthz`)).status, 200)
+  assert.deepEqual(
+    logged.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
+})
+
+const ask = (first: string, ...headers: string[]) =>
+  exchange(app.url, `${[first, ...headers].join('\r\n')}\r\n\r\n`)
+
+async function hasDetail(first: string, headers: string[], status: number): Promise<void> {
+  const { status: got, headers: sent, body } = await ask(first, ...headers)
+  assert.equal(got, status, body)
+  assert.equal(sent['content-type'], 'application/json; charset=utf-8')
+  assert.equal(sent['x-content-type-options'], 'nosniff')
+  assert.equal(sent['cache-control'], 'no-store')
+  assert.match(String(sent['x-request-id']), /^[\w-]+$/)
+  const { detail, ...rest } = JSON.parse(body)
+  assert.ok(typeof detail === 'string' && detail !== '')
+  assert.deepEqual(rest, {})
+}
+
+const malformed: [title: string, first: string, ...headers: string[]][] = [
+  ['something else than HTTP', 'GARBAGE'],
+  ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ['an unknown version', 'GET /api/v1/health HTTP/9.9', 'Host: a'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM'],
+  ['a method in lower case', 'get /api/v1/health HTTP/1.1', 'Host: a'],
+  ['a method that does not exist', 'BREW /api/v1/health HTTP/1.1', 'Host: a'],
+  ['a target without a slash', 'GET api/v1/health HTTP/1.1', 'Host: a'],
+  ['raw bytes in a target', 'GET /api/v1/rates?base=\xc3\xb1 HTTP/1.1', 'Host: a'],
+  ['a header name with a space', 'GET /api/v1/health HTTP/1.1', 'Host: a', 'X y: 1'],
+  ['a zero byte in a header', 'GET /api/v1/health HTTP/1.1', 'Host: a', 'X: a\0b'],
+  [
+    'two lengths of one body',
+    'POST /api/v1/health HTTP/1.1',
+    'Content-Length: 3',
+    'Transfer-Encoding: chunked\r\n\r\n0',
+  ],
+  ['a length that is no number', 'POST /api/v1/health HTTP/1.1', 'Host: a', 'Content-Length: zz'],
+]
+for (const [title, first, ...headers] of malformed) {
+  test(`answers ${title} with 400`, () => hasDetail(first, headers, 400))
+}
+
+test('answers headers that are too large with 431', async () => {
+  await hasDetail(`GET ${HEALTH} HTTP/1.1`, ['Host: a', `X: ${'a'.repeat(20_000)}`], 431)
+  await hasDetail(`GET ${HEALTH}?${'a'.repeat(20_000)} HTTP/1.1`, ['Host: a'], 431)
+})
+
+test('is no proxy: CONNECT is 405', async () => {
+  await hasDetail('CONNECT example.org:443 HTTP/1.1', ['Host: a', KEY], 405)
+  const { headers } = await ask('CONNECT example.org:443 HTTP/1.1', 'Host: a')
+  assert.equal(headers.allow, 'GET, HEAD')
+})
+
+for (const first of ['CONNECT a:1 HTTP/1.1', 'GARBAGE', `GET ${HEALTH} HTTP/1.1`]) {
+  test(`survives a client that is gone after ${first}`, async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
+    await new Promise<void>((resolve) => socket.once('connect', resolve))
+    socket.write(`${first}\r\n${KEY}\r\nHost: a\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    socket.resetAndDestroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+}
+
+const fine: [title: string, first: string, ...headers: string[]][] = [
+  ['HTTP/1.1 without a Host', 'GET /api/v1/health HTTP/1.1'],
+  ['HTTP/1.0', 'GET /api/v1/health HTTP/1.0'],
+  ['an empty Host', 'GET /api/v1/health HTTP/1.1', 'Host: '],
+  ['two Hosts', 'GET /api/v1/health HTTP/1.1', 'Host: a', 'Host: b'],
+  ['a Host with an impossible port', 'GET /api/v1/health HTTP/1.1', 'Host: a:99999'],
+  ['such a Host and a query to be read anew', 'GET /api/v1/health?q=" HTTP/1.1', 'Host: a:99999'],
+  ['such a Host and a path to be read anew', 'GET /api/v1/x/../health HTTP/1.1', 'Host: a:99999'],
+  ['a Host of odd characters', "GET /api/v1/health?q=' HTTP/1.1", 'Host: [::1/?#@<>"'],
+  ['the target in absolute form', 'GET http://rates.example/api/v1/health HTTP/1.1', 'Host: a'],
+  ['escaped letters in the path', 'GET /api/v1/%68ealth HTTP/1.1', 'Host: a'],
+  ['a bare question mark', 'GET /api/v1/health? HTTP/1.1', 'Host: a'],
+  ['empty parts in the query', 'GET /api/v1/health?&&=&a&=b HTTP/1.1', 'Host: a'],
+  ['an unknown expectation', 'GET /api/v1/health HTTP/1.1', 'Host: a', 'Expect: a-miracle'],
+  [
+    'a wish to continue with a body',
+    'GET /api/v1/health HTTP/1.1',
+    'Expect: 100-continue',
+    'Content-Length: 2\r\n\r\n{}',
+  ],
+  ['a GET with a body', 'GET /api/v1/health HTTP/1.1', 'Host: a', 'Content-Length: 2\r\n\r\n{}'],
+  [
+    'a GET with a chunked body',
+    'GET /api/v1/health HTTP/1.1',
+    'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0',
+  ],
+  ['a wish to upgrade', 'GET /api/v1/health HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'],
+]
+for (const [title, first, ...headers] of fine) {
+  test(`answers ${title} as ever`, async () => {
+    const { status, body } = await ask(first, KEY, ...headers)
+    assert.equal(status, 200, body)
+    assert.equal(JSON.parse(body).database, 'ok')
+    const refused = await ask(first, ...headers)
+    assert.equal(refused.status, 401, refused.body)
+  })
+}
+
+const unknown = [
+  '//api/v1/health',
+  '/api//v1/health',
+  '//evil.example/api/v1/health',
+  '/API/v1/health',
+  '/api/v1%2fhealth',
+  '/api/v1/%2568ealth',
+  '/api/v1/health%',
+  '/api/v1/health%ff',
+  '/api/v1/%00',
+  '/%zz',
+  '/',
+  '*',
+  'http://a$b:99999/api/v1/health',
+]
+for (const target of unknown) {
+  test(`knows no path ${target}`, () => hasDetail(`GET ${target} HTTP/1.1`, ['Host: a'], 404))
+}
+
+test('takes no two keys for one', () => hasDetail(`GET ${HEALTH} HTTP/1.1`, [KEY, KEY], 401))
+
+test('closes although a client that was refused keeps its side open', async (t) => {
+  const own = await startTestApp(t)
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(own.app.url).port), allowHalfOpen: true })
+  t.after(() => socket.destroy())
+  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await new Promise((resolve) => socket.once('data', resolve))
+  const started = performance.now()
+  await own.app.close()
+  assert.ok(performance.now() - started < 3000)
+})

@@ -1,0 +1,136 @@
+// What every test of the API needs: one app for a whole file, requests that fetch would not make, and a second
+// connection to the database, which the running app sees like another process.
+
+import assert from 'node:assert/strict'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { after, type TestContext } from 'node:test'
+import { openDatabase } from '../../src/store/database.ts'
+import { raiseRevision } from '../../src/store/meta.ts'
+import { markSeriesChanged, upsertRates } from '../../src/store/rates.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
+
+/** The parameters that the contract lets be wrong, as a 422 names them. */
+export type Item = { loc: (string | number)[]; msg: string; type: string; input?: unknown }
+
+export const ENDPOINTS = [
+  '/api/v1/health',
+  '/api/v1/providers',
+  '/api/v1/series',
+  '/api/v1/rates/latest',
+  '/api/v1/rates',
+  '/api/v1/series/1/history',
+  '/api/v1/convert?amount=1&from=USD&to=CRC',
+  '/api/v1/sync/runs',
+  '/api/v1/scheduler',
+] as const
+
+export const CACHED = ENDPOINTS.filter((path) => !/health$|runs$|scheduler$/.test(path))
+export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
+
+/** An app that lasts until the tests of the file are done. */
+export function openApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const lasting: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
+  return startTestApp(lasting as TestContext, options)
+}
+
+/** One request as given: no key, no header of fetch's own. */
+export function send(url: string, options: { method?: string; headers?: Record<string, string> } = {}) {
+  const { method = 'GET', headers = {} } = options
+  return new Promise<Answer>((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const body = Buffer.concat(chunks).toString()
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+/** Bytes to the server's port, and the first final answer that comes back; status 0 when none does. */
+export function exchange(url: string, bytes: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    const finish = () => {
+      socket.destroy()
+      resolve(answerIn(received) ?? { status: 0, headers: {}, body: received })
+    }
+    socket.setTimeout(2000, finish)
+    socket.on('error', reject)
+    socket.on('close', finish)
+    socket.on('data', (chunk) => {
+      received = (received + chunk.toString('latin1')).replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '')
+      if (answerIn(received)) finish()
+    })
+    socket.write(bytes, 'latin1')
+  })
+}
+
+function answerIn(received: string): Answer | undefined {
+  const end = received.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = received.slice(0, Math.max(0, end)).split('\r\n')
+  const pairs = lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.split(': ')[1]])
+  const headers = Object.fromEntries(pairs) as IncomingHttpHeaders
+  const body = received.slice(end + 4)
+  if (end < 0 || body.length < Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)) return undefined
+  return { status: Number(first.split(' ')[1]), headers, body }
+}
+
+/** The items of a 422. */
+export async function itemsOf(app: TestApp, path: string): Promise<Item[]> {
+  const response = await app.get(path)
+  const body = await response.text()
+  assert.equal(response.status, 422, `${path}: ${response.status} ${body}`)
+  return (JSON.parse(body) as { detail: Item[] }).detail
+}
+
+/** The text of an error of any other status. */
+export async function detailOf(app: TestApp, path: string, status: number): Promise<string> {
+  const response = await app.get(path)
+  const body = await response.text()
+  assert.equal(response.status, status, `${path}: ${response.status} ${body}`)
+  const { detail, ...rest } = JSON.parse(body) as { detail: string }
+  assert.deepEqual(rest, {})
+  assert.ok(typeof detail === 'string' && detail !== '', body)
+  return detail
+}
+
+/** Commits over another connection. */
+export async function elsewhere<T>(app: TestApp, change: (db: Db) => Promise<T>): Promise<T> {
+  const db = openDatabase(app.dataDir)
+  try {
+    return await change(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** What a sync does when the bank has corrected a value, done by another process. */
+export function storeElsewhere(app: TestApp, rate: { series: number; day: string; value: string }) {
+  return elsewhere(app, (db) =>
+    db.transaction().execute(async (trx) => {
+      const { series, day, value } = rate
+      await upsertRates(trx, [{ series_id: series, rate_date: day, value, rounded_to: null }])
+      await markSeriesChanged(trx, [series], await raiseRevision(trx))
+    }),
+  )
+}
+
+/** Waits until it is so, at most as long as the contract allows: a second. */
+export async function withinASecond(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  const end = performance.now() + 1000
+  while (performance.now() < end) {
+    if (await isSo()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.fail(`not within a second: ${what}`)
+}
