@@ -18,17 +18,16 @@ export type Judgement = {
   rejected: string[]
 }
 
-const MAX_DIGITS = 40 // the bank gives at most about 16; longer is a fault or malice
+const MAX_DIGITS = 40 // the bank gives at most about 16; longer, written out, is a fault or malice
 
 /** Judges rows of an answer. `codes` are the series that were asked for. */
 export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, asked: Window): Judgement {
   const accepted = new Map<string, AcceptedRate>()
   const rejected: string[] = []
   const contradicted = new Set<string>()
-  for (const { code, day: dayText, value: text, roundedTo } of rows) {
-    const day = dayText.slice(0, 10)
-    const value = text.length <= MAX_DIGITS ? canonicalNumber(text) : undefined
-    const where = `${code} on ${dayText.slice(0, 32)}`
+  for (const { code, day, value: text, roundedTo } of rows) {
+    const value = decimalOf(text)
+    const where = `${code.slice(0, 20)} on ${day.slice(0, 32)}`
     if (!codes.has(code)) rejected.push(`${where}: not the indicator asked for`)
     else if (!isIsoDate(day)) rejected.push(`${where}: not a date`)
     else if (day < asked.from || day > asked.to)
@@ -47,6 +46,12 @@ export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, 
     rejected.push(`${key.replace(' ', ' on ')}: given twice with two values`)
   }
   return { accepted: [...accepted.values()], rejected }
+}
+
+function decimalOf(text: string): string | undefined {
+  if (text.length > MAX_DIGITS) return undefined
+  const value = canonicalNumber(text)
+  return value !== undefined && value.length <= MAX_DIGITS ? value : undefined
 }
 
 /**
