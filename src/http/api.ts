@@ -7,6 +7,7 @@ import type { H3, H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
 import type * as v from 'valibot'
 import { AppError } from '../errors.ts'
+import { invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
 
 export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
@@ -50,9 +51,11 @@ export function createApi(app: H3, checkKey: (event: H3Event) => void): Api {
         if (event.req.method !== 'GET' && event.req.method !== 'HEAD') {
           throw new AppError('method-not-allowed', 'Method not allowed', { details: 'GET, HEAD' })
         }
-        const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event)) : {}
-        const sent = queryOf(event.url.search)
-        const query = endpoint.query ? checked(endpoint.query, 'query', sent) : {}
+        const faults: ValidationItem[] = []
+        const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
+        const sent = queryOf(event.url.search, faults)
+        const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
+        if (faults.length > 0) throw invalidParameters(faults)
         const reply = endpoint.handle({ event, query, params })
         return reply instanceof Promise ? reply.then((one) => respond(event, one)) : respond(event, reply)
       })

@@ -79,25 +79,21 @@ export const IdParam = v.pipe(
 
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
 
-/** Checks what a client sent. @throws AppError `invalid` with one item for each bad parameter */
+/** What a client sent, as the schema reads it; what is wrong with it joins `faults`, once for each parameter. */
 export function checked<S extends v.GenericSchema>(
   schema: S,
   source: 'query' | 'path',
   values: Record<string, string>,
+  faults: ValidationItem[],
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, values)
   if (result.success) return result.output
-  const items = new Map<string, ValidationItem>()
   for (const issue of result.issues) {
     const name = String(issue.path?.[0]?.key ?? '')
     const input = Object.hasOwn(values, name) ? values[name] : undefined
-    if (!items.has(name))
-      items.set(
-        name,
-        input === undefined ? missing(source, name) : faulty(source, name, issue.message, input),
-      )
+    addFault(faults, input === undefined ? missing(source, name) : faulty(source, name, issue.message, input))
   }
-  throw invalidParameters([...items.values()])
+  return result.output as v.InferOutput<S> // never used: a request with faults is refused
 }
 
 /** The 422 for a range that ends before it begins. */
@@ -106,13 +102,12 @@ export function reversedRange(from: string): AppError {
 }
 
 /**
- * The parameters of a query string. Of a repeated one the last counts (decisions 1.5).
- * @throws AppError `invalid` for malformed percent-encoding (decisions 1.4)
+ * The parameters of a query string. Of a repeated one the last counts (decisions 1.5); malformed
+ * percent-encoding joins `faults` (decisions 1.4).
  */
-export function queryOf(search: string): Record<string, string> {
+export function queryOf(search: string, faults: ValidationItem[]): Record<string, string> {
   const values: Record<string, string> = Object.create(null)
   if (search.length <= 1) return values
-  const bad: ValidationItem[] = []
   for (const part of search.slice(1).split('&')) {
     if (part === '') continue
     const at = part.indexOf('=')
@@ -121,10 +116,9 @@ export function queryOf(search: string): Record<string, string> {
     const name = decoded(rawName)
     const value = decoded(rawValue)
     if (name === undefined || value === undefined) {
-      bad.push(faulty('query', name ?? rawName, FAULTS.encoding, rawValue))
+      addFault(faults, faulty('query', name ?? rawName, FAULTS.encoding, rawValue))
     } else values[name] = value
   }
-  if (bad.length > 0) throw invalidParameters(bad)
   return values
 }
 
@@ -141,6 +135,11 @@ export function decoded(text: string): string | undefined {
 function isPositive(text: string): boolean {
   const canonical = canonicalDecimal(text)
   return canonical !== undefined && canonical !== '0' && !canonical.startsWith('-')
+}
+
+function addFault(faults: ValidationItem[], fault: ValidationItem): void {
+  const [source, name] = fault.loc
+  if (!faults.some(({ loc }) => loc[1] === name && loc[0] === source)) faults.push(fault)
 }
 
 function missing(source: string, name: string): ValidationItem {

@@ -1,0 +1,192 @@
+// Every 422: which parameter, why, and what was sent (decisions 1.4, 1.5, 2.13).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Item, itemsOf, openApp } from './support.ts'
+
+const app = await openApp()
+await app.sync({ from: '2026-03-16', to: '2026-03-25' })
+
+const DAYS = [
+  '',
+  'x',
+  'today',
+  '2026-3-4',
+  '20260304',
+  '2026-02-29',
+  '2026-13-01',
+  '2026-00-10',
+  '2026-04-31',
+]
+const ODD_DAYS = [
+  '1899-12-31',
+  '3000-01-01',
+  '2026-03-24T00:00:00Z',
+  ' 2026-03-24',
+  '2026-03-24%0A',
+  '٢٠٢٦-03-24',
+]
+const CURRENCIES = ['', 'US', 'USDD', 'U5D', 'U D', '%24US', 'ÜSD', 'USD%00']
+const BOOLEANS = ['', '2', 'si', 'truee', 'null', 'tr%20ue', '-1', 'y', 't']
+const AMOUNTS = [
+  '',
+  '0',
+  '0.000',
+  '-0',
+  '-5',
+  '.',
+  '-',
+  '%2B',
+  '%2B-5',
+  '1.2.3',
+  '1,000',
+  '1e3',
+  '1E3',
+  '0x10',
+  'NaN',
+  'Infinity',
+  '-Infinity',
+  '%201',
+  '1%20',
+  '+1',
+  '1%0A',
+  '1_000',
+  '١',
+  `1${'0'.repeat(30)}`,
+  `0.${'0'.repeat(20)}1`,
+  `1.${'0'.repeat(21)}`,
+]
+
+const table: [path: string, name: string, type: string, values: string[]][] = [
+  ['/api/v1/providers?', 'only_enabled', 'boolean', BOOLEANS],
+  ['/api/v1/series?', 'only_enabled', 'boolean', BOOLEANS],
+  ['/api/v1/series?', 'base', 'currency', CURRENCIES],
+  ['/api/v1/series?', 'quote', 'currency', CURRENCIES],
+  ['/api/v1/series?', 'provider', 'provider', ['']],
+  ['/api/v1/rates/latest?', 'base', 'currency', CURRENCIES],
+  ['/api/v1/rates/latest?', 'quote', 'currency', CURRENCIES],
+  ['/api/v1/rates/latest?', 'on', 'date', [...DAYS, ...ODD_DAYS]],
+  ['/api/v1/rates/latest?', 'provider', 'provider', ['']],
+  ['/api/v1/rates?', 'on', 'date', [...DAYS, ...ODD_DAYS]],
+  ['/api/v1/rates?', 'base', 'currency', CURRENCIES],
+  ['/api/v1/rates?', 'quote', 'currency', CURRENCIES],
+  ['/api/v1/rates?', 'provider', 'provider', ['']],
+  ['/api/v1/rates?', 'exact', 'boolean', BOOLEANS],
+  ['/api/v1/series/1/history?', 'from', 'date', [...DAYS, ...ODD_DAYS]],
+  ['/api/v1/series/1/history?', 'to', 'date', [...DAYS, ...ODD_DAYS]],
+  ['/api/v1/convert?from=USD&to=CRC&', 'amount', 'decimal', AMOUNTS],
+  ['/api/v1/convert?amount=1&to=CRC&', 'from', 'currency', CURRENCIES],
+  ['/api/v1/convert?amount=1&from=USD&', 'to', 'currency', CURRENCIES],
+  ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'provider', 'provider', ['']],
+  ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'type', 'rate_type', ['', 'Venta', 'sell', 'venta%20']],
+  ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'on', 'date', [...DAYS, ...ODD_DAYS]],
+  [
+    '/api/v1/sync/runs?',
+    'limit',
+    'limit',
+    ['', '0', '-1', '201', '1000', '1.5', 'x', '1e1', '%201', '0x1', '+5'],
+  ],
+  ['/api/v1/sync/runs?', 'provider', 'provider', ['']],
+]
+for (const [path, name, type, values] of table) {
+  test(`refuses ${name} of ${path.replace(/\?.*/, '')} unless it is right`, async () => {
+    for (const value of values) {
+      const items = await itemsOf(app, `${path}${name}=${value}`)
+      const input = decodeURIComponent(value.replaceAll('+', ' '))
+      isItem(items, { loc: ['query', name], type, input })
+    }
+  })
+}
+
+test('refuses a series id that is no integer', async () => {
+  for (const id of ['abc', '1.0', '1e2', '0x1', '%201', '1%20', '+1', '--1', '1%2F2', '٣']) {
+    const items = await itemsOf(app, `/api/v1/series/${id}/history`)
+    isItem(items, { loc: ['path', 'series_id'], type: 'integer', input: decodeURIComponent(id) })
+  }
+})
+
+test('says which required parameters are missing', async () => {
+  const items = await itemsOf(app, '/api/v1/convert')
+  assert.deepEqual(
+    items.map(({ loc, type }) => [loc, type]),
+    ['amount', 'from', 'to'].map((name) => [['query', name], 'missing']),
+  )
+  for (const { msg } of items) assert.ok(msg.length > 0)
+})
+
+test('lists each bad parameter once, whatever is wrong with it, those of the path too', async () => {
+  const path = '/api/v1/series/abc/history?from=%zz&from=%ff&to=2026-02-30&x=%'
+  const items = await itemsOf(app, path)
+  assert.deepEqual(items.map(({ loc, type }) => [loc.join('.'), type]).sort(), [
+    ['path.series_id', 'integer'],
+    ['query.from', 'encoding'],
+    ['query.to', 'date'],
+    ['query.x', 'encoding'],
+  ])
+  const all = await itemsOf(app, '/api/v1/convert?amount=-1&from=1&to=&type=x&on=y&provider=')
+  const names = ['amount', 'from', 'on', 'provider', 'to', 'type']
+  assert.deepEqual(all.map(({ loc }) => loc[1]).sort(), names)
+})
+
+test('does not call a parameter missing that could not be decoded', async () => {
+  const items = await itemsOf(app, '/api/v1/convert?amount=%zz&from=USD&to=CRC')
+  isItem(items, { loc: ['query', 'amount'], type: 'encoding', input: '%zz' })
+})
+
+test('refuses malformed percent-encoding in every query, even where there are no parameters', async () => {
+  const paths = [
+    '/api/v1/health',
+    '/api/v1/scheduler',
+    '/api/v1/rates',
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+  ]
+  for (const path of paths) {
+    for (const value of ['%', '%z1', '%1', '%ff', '%c3', '%ed%a0%80']) {
+      isItem(await itemsOf(app, `${path}?q=${value}`), {
+        loc: ['query', 'q'],
+        type: 'encoding',
+        input: value,
+      })
+    }
+    assert.deepEqual((await itemsOf(app, `${path}?%ff=1`))[0]?.loc, ['query', '%ff'])
+  }
+})
+
+test('counts the last of a repeated parameter', async () => {
+  const day = '2026-03-18'
+  const right = await app.json<{ rate_date: string }>(`/api/v1/rates/latest?on=never&on=${day}`)
+  assert.equal(right.rate_date, day)
+  const items = await itemsOf(app, `/api/v1/rates/latest?on=${day}&on=never`)
+  isItem(items, { loc: ['query', 'on'], type: 'date', input: 'never' })
+  await itemsOf(app, `/api/v1/rates/latest?on=${day}&on=`)
+})
+
+test('reads escaped names and values like plain ones', async () => {
+  const { rate_date } = await app.json<{ rate_date: string }>('/api/v1/rates/latest?%6fn=2026%2D03%2D18')
+  assert.equal(rate_date, '2026-03-18')
+})
+
+test('ignores parameters that it does not know', async () => {
+  const odd = 'x=1&__proto__=2&constructor=3&toString=4&ON=never&on[]=never&amount&=&'
+  assert.deepEqual(await app.json(`/api/v1/rates/latest?${odd}`), await app.json('/api/v1/rates/latest'))
+})
+
+test('calls a bare name empty', async () => {
+  isItem(await itemsOf(app, '/api/v1/rates?on'), { loc: ['query', 'on'], type: 'date', input: '' })
+})
+
+test('refuses a range that ends before it begins, named as the client wrote it', async () => {
+  const items = await itemsOf(app, '/api/v1/series/1/history?from=2026-03-19&to=2026-03-18')
+  isItem(items, { loc: ['query', 'from'], type: 'order', input: '2026-03-19' })
+  const later = await itemsOf(app, '/api/v1/series/1/history?from=2026-03-25')
+  isItem(later, { loc: ['query', 'from'], type: 'order', input: '2026-03-25' })
+})
+
+function isItem(items: Item[], expected: Omit<Item, 'msg'>): void {
+  assert.equal(items.length, 1, JSON.stringify(items))
+  const { msg, ...rest } = items[0] ?? { msg: '' }
+  assert.deepEqual(rest, expected)
+  assert.ok(msg.startsWith(String(expected.loc.at(-1))) && msg.length > 10, msg)
+}
