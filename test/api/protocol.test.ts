@@ -1,0 +1,148 @@
+// What is the same on every path: errors, methods, HEAD, request ids, headers (decisions 1.4 to 1.7).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Answer, ENDPOINTS, elsewhere, OPEN, openApp, send } from './support.ts'
+
+const whole = await openApp()
+const { app, key, sync } = whole
+await sync()
+
+const KNOWN = [...ENDPOINTS, ...OPEN]
+const ask = (path: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> =>
+  send(app.url + path, { method, headers: { 'X-API-Key': key, ...headers } })
+
+test('answers every endpoint with JSON', async () => {
+  for (const path of KNOWN) {
+    const { status, headers, body } = await ask(path)
+    assert.equal(status, 200, `${path}: ${body}`)
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8', path)
+    assert.equal(headers['content-length'], String(Buffer.byteLength(body)), path)
+    JSON.parse(body)
+  }
+})
+
+for (const method of [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+  'PROPFIND',
+  'M-SEARCH',
+]) {
+  test(`answers ${method} with 405 on every known path`, async () => {
+    for (const path of KNOWN) {
+      const { status, headers, body } = await ask(path, method)
+      assert.equal(status, 405, path)
+      assert.equal(headers.allow, 'GET, HEAD', path)
+      assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+      assert.deepEqual(JSON.parse(body), { detail: 'Method not allowed' })
+    }
+  })
+
+  test(`answers ${method} with 404 on an unknown path`, async () => {
+    const { status, headers, body } = await ask('/api/v1/nothing', method)
+    assert.deepEqual([status, headers.allow, body], [404, undefined, '{"detail":"Not found"}'])
+  })
+}
+
+const asked = [
+  ...KNOWN,
+  '/api/v1/nothing',
+  '/api/v1/rates?on=never',
+  '/api/v1/series/999/history',
+  '/api/v1/series/abc/history',
+]
+for (const path of asked) {
+  test(`answers HEAD ${path} with the headers of GET and no body`, async () => {
+    const id = { 'X-Request-Id': 'the-same' }
+    const whole = await ask(path, 'GET', id)
+    const head = await ask(path, 'HEAD', id)
+    assert.equal(head.body, '')
+    assert.equal(head.status, whole.status)
+    const { date: _, ...expected } = whole.headers
+    const { date: __, ...got } = head.headers
+    assert.deepEqual(got, expected)
+    assert.equal(got['content-length'], String(Buffer.byteLength(whole.body)))
+  })
+}
+
+test('answers HEAD without a key with 401 and no body', async () => {
+  const { status, headers, body } = await send(`${app.url}/api/v1/rates`, { method: 'HEAD' })
+  assert.deepEqual([status, body], [401, ''])
+  assert.equal(headers['content-length'], String('{"detail":"Missing or invalid API key"}'.length))
+})
+
+const sane = ['a', 'A-z_0.9:/+=', '2f1c7c1e-52b0-4a51-8e6f-0d4a5f3b9c11', 'x'.repeat(128)]
+for (const id of sane) {
+  test(`hands back the request id ${id.slice(0, 40)}`, async () => {
+    for (const path of ['/api/v1/rates', '/nothing', '/api/v1/rates?on=', '/healthz']) {
+      assert.equal((await ask(path, 'GET', { 'X-Request-Id': id })).headers['x-request-id'], id)
+    }
+  })
+}
+
+const insane = ['', 'two words', 'x'.repeat(129), 'a\tb', 'a,b', '<script>', 'a"b', '\xff', "a'b", 'a;b']
+for (const id of insane) {
+  test(`replaces the request id ${JSON.stringify(id.slice(0, 40))}`, async () => {
+    const answer = await ask('/api/v1/providers', 'GET', { 'X-Request-Id': id })
+    assert.equal(answer.status, 200)
+    assert.match(String(answer.headers['x-request-id']), /^[\w-]+$/)
+    assert.notEqual(answer.headers['x-request-id'], id)
+  })
+}
+
+test('gives each request an id of its own, and logs it', async () => {
+  const ids = new Set<string>()
+  for (let at = 0; at < 20; at += 1) ids.add(String((await ask('/healthz')).headers['x-request-id']))
+  assert.equal(ids.size, 20)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const logged = whole.logged.join('')
+  for (const id of ids) assert.ok(logged.includes(`"id":"${id}"`), id)
+})
+
+test('says nosniff and an id on every response, errors and 304 among them', async () => {
+  const { headers } = await ask('/api/v1/rates')
+  const etag = String(headers.etag)
+  const every: Answer[] = [
+    await ask('/api/v1/rates'),
+    await ask('/api/v1/rates', 'HEAD'),
+    await ask('/api/v1/rates', 'GET', { 'If-None-Match': etag }),
+    await ask('/api/v1/rates', 'POST'),
+    await ask('/api/v1/rates?on=x'),
+    await ask('/api/v1/series/999/history'),
+    await ask('/nothing'),
+    await ask('/%zz'),
+    await ask('/healthz'),
+    await ask('/openapi.json'),
+    await send(`${app.url}/api/v1/rates`),
+  ]
+  const statuses = every.map(({ status }) => status)
+  assert.deepEqual(statuses, [200, 200, 304, 405, 422, 404, 404, 404, 200, 200, 401])
+  for (const { status, headers: sent } of every) {
+    assert.equal(sent['x-content-type-options'], 'nosniff', String(status))
+    assert.match(String(sent['x-request-id']), /^[\w-]+$/)
+  }
+})
+
+test('tells a client nothing about the inside when it fails', async () => {
+  const own = await openApp()
+  await elsewhere(own, (db) => db.schema.dropTable('sync_runs').execute())
+  const { status, headers, body } = await send(`${own.app.url}/api/v1/sync/runs`, {
+    headers: { 'X-API-Key': own.key },
+  })
+  assert.deepEqual([status, body], [500, '{"detail":"Internal server error"}'])
+  assert.equal(headers['cache-control'], 'no-store')
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const failures = own.logged
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('request failed'))
+  assert.equal(failures.length, 1)
+  assert.match(failures[0] ?? '', /no such table: sync_runs/)
+  assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))
+})
