@@ -4,7 +4,7 @@
 import { addDays, type Clock, type IsoDate, todayIn } from '../dates.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Feed, Provider, ProviderSettings, Window } from '../providers/provider.ts'
+import type { Provider, ProviderSettings, Window } from '../providers/provider.ts'
 import { selectCoverage } from '../store/feeds.ts'
 import { takeLock } from '../store/lock.ts'
 import { selectProviders } from '../store/providers.ts'
@@ -18,10 +18,8 @@ import {
   type SyncRunRow,
 } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
-import { syncChunk } from './chunk.ts'
-import { extendBackward, extendForward, type ForwardEnd, newestEdge } from './directions.ts'
-import { currencyOf, type SyncProgress, type SyncState, seriesOf } from './state.ts'
-import { forwardFrom, windowsOf } from './window.ts'
+import { plannedRange, readEverything, readRange } from './order.ts'
+import type { SyncProgress, SyncState } from './state.ts'
 
 export type SyncRequest = {
   trigger: SyncTrigger
@@ -47,7 +45,6 @@ export type SyncDeps = {
 export type SyncEnd = { run: SyncRunRow /** Whether today's dollar is stored. */; current: boolean }
 
 const MAX_MESSAGE = 2000
-const CHUNK_ALONE_DAYS = 366
 
 /**
  * One run over each enabled provider, in turn.
@@ -151,97 +148,6 @@ async function openState(deps: SyncDeps, provider: Provider, request: SyncReques
     startedAt,
   })
   return { ...base, runId }
-}
-
-/** The days that a run without a range may ask for. */
-function plannedRange(state: SyncState, backfillFrom: IsoDate): Window {
-  let from = state.tomorrow
-  for (const feed of state.provider.feeds) {
-    const start = forwardFrom(newestEdge(state, feed), state.tomorrow)
-    const floor = feed.startsOn !== undefined && feed.startsOn > backfillFrom ? feed.startsOn : backfillFrom
-    const whole = seriesOf(state, feed).every(({ id }) => (state.coverage.get(id)?.from ?? '9') <= floor)
-    for (const day of whole ? [start] : [start, floor]) if (day < from) from = day
-  }
-  return { from, to: state.tomorrow }
-}
-
-async function readRange(state: SyncState, feeds: readonly Feed[], range: Window): Promise<void> {
-  for (const feed of feeds) {
-    if (seriesOf(state, feed).length === 0) continue
-    for (const direction of windowsOf(range, feed.chunkDays, newestEdge(state, feed))) {
-      for (const window of direction) {
-        const result = await syncChunk(state, feed, window)
-        if (!result) break
-        if (window.to >= state.today) reportAbsent(state, feed, result.listed)
-      }
-    }
-  }
-}
-
-async function readEverything(
-  state: SyncState,
-  feeds: readonly Feed[],
-  backfillFrom: IsoDate,
-): Promise<void> {
-  const reached = new Map<Feed, IsoDate>()
-  for (const feed of feeds) {
-    if (seriesOf(state, feed).length === 0) continue
-    const end = await extendForward(state, feed)
-    if (!end) continue
-    reportAbsent(state, feed, end.last.listed)
-    reached.set(feed, end.from)
-    for (const alone of laggards(state, feed, end)) {
-      const own = await extendForward(state, alone)
-      if (own && newestEdge(state, alone) === undefined) reached.set(alone, own.from)
-    }
-  }
-  for (const [feed, below] of reached) {
-    const whole = await extendBackward(state, feed, below, backfillFrom)
-    if (!whole || feed.indicator !== undefined) continue
-    for (const alone of unfinished(state, feed, backfillFrom)) {
-      await extendBackward(state, alone, below, backfillFrom)
-    }
-  }
-}
-
-/** Series that the table's answer did not bring to its newest day, each to be asked for alone. */
-function laggards(state: SyncState, feed: Feed, end: ForwardEnd): Feed[] {
-  const edge = newestEdge(state, feed)
-  if (feed.indicator !== undefined || edge === undefined) return []
-  return (
-    seriesOf(state, feed)
-      .filter(({ id }) => (state.coverage.get(id)?.to ?? '') < edge)
-      // A source without single series would only show the same table again.
-      .filter(({ external_code }) => state.session.asksAlone || end.last.listed.has(external_code))
-      .map(({ external_code }) => aloneFeed(feed, external_code))
-  )
-}
-
-/** Series whose history does not reach down as far as asked for, each to be asked for alone. */
-function unfinished(state: SyncState, feed: Feed, backfillFrom: IsoDate): Feed[] {
-  return seriesOf(state, feed)
-    .filter(({ id }) => (state.coverage.get(id)?.from ?? '') > backfillFrom)
-    .map(({ external_code }) => aloneFeed(feed, external_code))
-}
-
-function aloneFeed(feed: Feed, indicator: string): Feed {
-  return { ...feed, name: `${feed.name}/${indicator}`, indicator, chunkDays: CHUNK_ALONE_DAYS }
-}
-
-/** Says which currencies of the catalogue an answer that reaches up to today leaves out (upstream 3). */
-function reportAbsent(state: SyncState, feed: Feed, listed: ReadonlySet<string>): void {
-  if (feed.indicator !== undefined || listed.size === 0) return
-  const absent = seriesOf(state, feed)
-    .filter(({ external_code }) => !listed.has(external_code))
-    .map(currencyOf)
-  for (const entry of state.provider.catalogue) {
-    if (entry.table !== feed.table || entry.externalCode !== undefined) continue
-    const made = state.series.some(
-      (one) => one.base_currency === entry.base && one.quote_currency === entry.quote,
-    )
-    if (!made) absent.push(currencyOf({ base_currency: entry.base, quote_currency: entry.quote }))
-  }
-  if (absent.length > 0) state.problems.add(`${feed.name}: absent from the answer: ${absent.join(', ')}`)
 }
 
 function messageOf(problems: ReadonlySet<string>): string | null {
