@@ -167,4 +167,7 @@ test('passes a defect of ours on as it is', async (t) => {
   const { blobs } = await openWithFaults(t)
   const staged = await (await blobs.beginBlob()).finish()
   await assert.rejects(blobs.commit([{ ...staged, sha256: 'nonsense' }]), TypeError)
+  const writer = await blobs.beginBlob()
+  assert.throws(() => writer.write(7 as unknown as Buffer), { code: 'ERR_INVALID_ARG_TYPE' })
+  await writer.discard()
 })
