@@ -12,7 +12,8 @@ import { createUploadListener } from './upload-listener.ts'
 /**
  * Reads the whole body. The blobs of the answer are the caller's to commit or discard; if it throws, they are gone.
  * Throws AppError 'bad-request' for what is not JSON or over a limit, and whatever body or blobs throw. The body is
- * then left where it is, neither drained nor destroyed, so that the request can still be answered.
+ * then left where it is, neither drained nor destroyed, so that the request can still be answered; who wants to drain
+ * it iterates over it again.
  */
 export async function readUpload(
   body: AsyncIterable<Uint8Array>,

@@ -151,10 +151,11 @@ test('passes a failure of the body on and drops what was begun', async () => {
   assert.equal(memory.live.size, 0)
 })
 
-test('leaves the stream alive when it refuses what came', async () => {
-  const body = Readable.from([Buffer.from('{"a":x'), Buffer.from('}')])
+test('leaves the rest of a stream to be read when it refuses what came', async () => {
+  const body = Readable.from([Buffer.from('{"a":x'), Buffer.from('}'), Buffer.from(' ')])
   await assert.rejects(readUpload(body, createMemory().beginBlob), AppError)
   assert.equal(body.destroyed, false)
+  assert.deepEqual(await body.toArray(), [Buffer.from('}'), Buffer.from(' ')])
 })
 
 test('holds no more than a few blocks of a large body', async () => {
