@@ -32,7 +32,7 @@ export async function syncChunk(
     answer = await state.session.read({ table: feed.table, indicator: feed.indicator, window })
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
-    state.problems.add(`${feed.name}: ${reasonOf(error)}`)
+    state.problems.add(failureInWords(feed, reasonOf(error)))
     return undefined
   }
   const result = await state.db.transaction().execute((trx) => storeAnswer(trx, state, feed, window, answer))
@@ -142,6 +142,11 @@ function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepte
     }
   }
   return refused
+}
+
+/** Names the feed, unless the provider has named what was asked by itself. */
+function failureInWords(feed: Feed, reason: string): string {
+  return reason.startsWith(`${feed.indicator ?? feed.table}: `) ? reason : `${feed.name}: ${reason}`
 }
 
 function rejectedInWords(feed: Feed, rejected: readonly string[]): string {
