@@ -5,7 +5,7 @@ import { addDays, type IsoDate, latest } from '../dates.ts'
 import type { Feed } from '../providers/provider.ts'
 import { upsertCoverage } from '../store/feeds.ts'
 import { type ChunkResult, syncChunk } from './chunk.ts'
-import { type SyncState, seriesOf } from './state.ts'
+import { type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { daysBetween, EMPTY_YEAR_DAYS, forwardFrom, windowDown, windowUp } from './window.ts'
 
 export type ForwardEnd = {
@@ -89,7 +89,7 @@ async function closeHistory(state: SyncState, feed: Feed, floor: IsoDate): Promi
   state.coverage = closed
 }
 
-export function newestEdge(state: SyncState, feed: Feed): IsoDate | undefined {
+export function newestEdge(state: SyncRecord, feed: Feed): IsoDate | undefined {
   let newest: IsoDate | undefined
   for (const { id } of seriesOf(state, feed)) {
     const to = state.coverage.get(id)?.to
@@ -98,7 +98,7 @@ export function newestEdge(state: SyncState, feed: Feed): IsoDate | undefined {
   return newest
 }
 
-export function oldestEdge(state: SyncState, feed: Feed): IsoDate | undefined {
+export function oldestEdge(state: SyncRecord, feed: Feed): IsoDate | undefined {
   let oldest: IsoDate | undefined
   for (const { id } of seriesOf(state, feed)) {
     const from = state.coverage.get(id)?.from

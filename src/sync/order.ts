@@ -5,13 +5,13 @@ import type { IsoDate } from '../dates.ts'
 import type { Feed, Window } from '../providers/provider.ts'
 import { syncChunk } from './chunk.ts'
 import { extendBackward, extendForward, type ForwardEnd, newestEdge } from './directions.ts'
-import { currencyOf, type SyncState, seriesOf } from './state.ts'
+import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { forwardFrom, windowsOf } from './window.ts'
 
 const CHUNK_ALONE_DAYS = 366
 
 /** The days that a run without a range may ask for. */
-export function plannedRange(state: SyncState, backfillFrom: IsoDate): Window {
+export function plannedRange(state: SyncRecord, backfillFrom: IsoDate): Window {
   let from = state.tomorrow
   for (const feed of state.provider.feeds) {
     const start = forwardFrom(newestEdge(state, feed), state.tomorrow)

@@ -4,7 +4,7 @@
 import { addDays, type Clock, type IsoDate, todayIn } from '../dates.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Provider, ProviderSettings, Window } from '../providers/provider.ts'
+import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
 import { selectCoverage } from '../store/feeds.ts'
 import { takeLock } from '../store/lock.ts'
 import { selectProviders } from '../store/providers.ts'
@@ -19,7 +19,7 @@ import {
 } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
-import type { SyncProgress, SyncState } from './state.ts'
+import type { SyncProgress, SyncRecord } from './state.ts'
 
 export type SyncRequest = {
   trigger: SyncTrigger
@@ -57,9 +57,16 @@ export async function syncAll(
 ): Promise<SyncEnd[]> {
   const stored = await selectProviders(deps.db)
   const enabled = providers.filter((one) => stored.some(({ code, enabled }) => enabled && code === one.code))
-  const ends: SyncEnd[] = []
-  for (const provider of enabled) ends.push(await runSync(deps, provider, request))
-  return ends
+  const lock = takeLock(deps.dataDir, 'sync.lock')
+  if (!lock) throw new AppError('conflict', `a sync is already running on ${deps.dataDir}`)
+  try {
+    await closeInterruptedRuns(deps.db, deps.clock().toISOString())
+    const ends: SyncEnd[] = []
+    for (const provider of enabled) ends.push(await recordRun(deps, provider, request))
+    return ends
+  } finally {
+    lock.release()
+  }
 }
 
 /** Whether a value of that day is stored for each enabled side of the dollar in colones. */
@@ -71,46 +78,39 @@ export async function hasDollarOf(db: Db, day: IsoDate): Promise<boolean> {
   return (await selectRatesIn(db, ids, { from: day, to: day })).length === ids.length
 }
 
-async function runSync(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncEnd> {
-  const lock = takeLock(deps.dataDir, 'sync.lock')
-  if (!lock) throw new AppError('conflict', `a sync is already running on ${deps.dataDir}`)
-  try {
-    await closeInterruptedRuns(deps.db, deps.clock().toISOString())
-    return await recordRun(deps, provider, request)
-  } finally {
-    lock.release()
-  }
-}
-
 async function recordRun(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncEnd> {
   const { db, clock, log } = deps
-  const state = await openState(deps, provider, request)
-  const about = { run: state.runId, provider: provider.code, trigger: request.trigger }
+  const record = await openRecord(deps, provider, request)
+  const about = { run: record.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
+  let session: Session | undefined
   try {
+    session = provider.connect(deps.settings(), request.signal)
+    const state = Object.assign(record, { session })
     if (request.range) await readRange(state, provider.feeds, request.range)
     else await readEverything(state, provider.feeds, deps.backfillFrom)
   } catch (error) {
-    if (request.signal.aborted) state.problems.add(`${INTERRUPTED}: the program was stopped`)
+    if (request.signal.aborted) record.problems.add(`${INTERRUPTED}: the program was stopped`)
     else {
-      state.problems.add(reasonOf(error))
+      record.problems.add(reasonOf(error))
       log.error('sync failed', { ...about, cause: error instanceof Error ? error.stack : String(error) })
     }
   }
-  for (const notice of state.session.notices()) state.problems.add(notice.message)
-  for (const problem of state.problems) log.warn('sync problem', { ...about, problem })
-  const status: SyncStatus = state.problems.size === 0 ? 'ok' : state.answers > 0 ? 'parcial' : 'error'
-  const run = await closeRun(db, state.runId, {
-    ...state.counts,
+  for (const notice of session?.notices() ?? []) record.problems.add(notice.message)
+  for (const problem of record.problems) log.warn('sync problem', { ...about, problem })
+  const status: SyncStatus = record.problems.size === 0 ? 'ok' : record.answers > 0 ? 'parcial' : 'error'
+  const run = await closeRun(db, record.runId, {
+    ...record.counts,
     status,
-    message: messageOf(state.problems),
+    message: messageOf(record.problems),
     finishedAt: clock().toISOString(),
   })
-  log.info('sync finished', { ...about, status, ...state.counts })
-  return { run, current: await hasDollarOf(db, state.today) }
+  log.info('sync finished', { ...about, status, ...record.counts })
+  return { run, current: await hasDollarOf(db, record.today) }
 }
 
-async function openState(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncState> {
+/** Opens the row of a run, and gathers what is known when it starts. */
+async function openRecord(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncRecord> {
   const { db, clock } = deps
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
@@ -120,7 +120,6 @@ async function openState(deps: SyncDeps, provider: Provider, request: SyncReques
     db,
     provider,
     providerId: row.id,
-    session: provider.connect(deps.settings(), request.signal),
     signal: request.signal,
     today,
     tomorrow: addDays(today, 1),

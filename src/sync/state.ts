@@ -8,12 +8,11 @@ import type { Db } from '../store/tables.ts'
 
 export type SyncProgress = SyncCounts & { feed: string; window: Window; today: boolean }
 
-export type SyncState = {
+export type SyncRecord = {
   readonly db: Db
   readonly provider: Provider
   readonly providerId: number
   readonly runId: number
-  readonly session: Session
   readonly signal: AbortSignal
   readonly today: IsoDate
   readonly tomorrow: IsoDate
@@ -34,8 +33,11 @@ export type SyncState = {
   readonly stored: (progress: SyncProgress) => Promise<void>
 }
 
+/** What a run knows once it talks with its provider. */
+export type SyncState = SyncRecord & { readonly session: Session }
+
 /** The enabled series that are read with a feed, in this run. */
-export function seriesOf(state: SyncState, feed: Feed): SeriesRow[] {
+export function seriesOf(state: SyncRecord, feed: Feed): SeriesRow[] {
   return state.series.filter(
     (one) =>
       one.enabled &&
