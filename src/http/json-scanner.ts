@@ -150,7 +150,7 @@ export function createJsonScanner(listener: JsonListener): JsonScanner {
 
   const endText = (at: number) => {
     const written = text.toString('utf8', 0, size)
-    const value = escapes ? unescape(written, at) : written
+    const value = escapes ? unescapeText(written, at) : written
     if (state === IN_KEY) {
       state = COLON
       listener.key(value)
@@ -209,7 +209,7 @@ export function createJsonScanner(listener: JsonListener): JsonScanner {
   }
 }
 
-function unescape(written: string, at: number): string {
+function unescapeText(written: string, at: number): string {
   try {
     return JSON.parse(`"${written}"`)
   } catch {
