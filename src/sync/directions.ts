@@ -11,12 +11,12 @@ import { daysBetween, EMPTY_YEAR_DAYS, forwardFrom, windowDown, windowUp } from 
 export type ForwardEnd = {
   /** The first day that was asked for. */
   from: IsoDate
-  /** The answer that reached tomorrow. */
-  last: ChunkResult
+  /** The answer that reached tomorrow; undefined when a chunk failed. */
+  last: ChunkResult | undefined
 }
 
-/** Reads from the newest covered day, and some before it, to tomorrow. Undefined when a chunk failed. */
-export async function extendForward(state: SyncState, feed: Feed): Promise<ForwardEnd | undefined> {
+/** Reads from the newest covered day, and some before it, to tomorrow. */
+export async function extendForward(state: SyncState, feed: Feed): Promise<ForwardEnd> {
   let edge = newestEdge(state, feed)
   const first = forwardFrom(edge, state.tomorrow)
   let from = first
@@ -24,8 +24,7 @@ export async function extendForward(state: SyncState, feed: Feed): Promise<Forwa
   for (;;) {
     const window = windowUp(from, days, state.tomorrow)
     const result = await syncChunk(state, feed, window)
-    if (!result) return undefined
-    if (window.to === state.tomorrow) return { from: first, last: result }
+    if (!result || window.to === state.tomorrow) return { from: first, last: result }
     const reached = newestEdge(state, feed)
     if (reached !== undefined && reached !== edge) {
       edge = reached

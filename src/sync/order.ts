@@ -4,7 +4,7 @@
 import type { IsoDate } from '../dates.ts'
 import type { Feed, Window } from '../providers/provider.ts'
 import { syncChunk } from './chunk.ts'
-import { extendBackward, extendForward, type ForwardEnd, newestEdge } from './directions.ts'
+import { extendBackward, extendForward, newestEdge } from './directions.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { forwardFrom, windowsOf } from './window.ts'
 
@@ -43,13 +43,13 @@ export async function readEverything(
   const reached = new Map<Feed, IsoDate>()
   for (const feed of feeds) {
     if (seriesOf(state, feed).length === 0) continue
-    const end = await extendForward(state, feed)
-    if (!end) continue
-    reportAbsent(state, feed, end.last.listed)
-    reached.set(feed, end.from)
-    for (const alone of laggards(state, feed, end)) {
+    const { from, last } = await extendForward(state, feed)
+    reached.set(feed, from)
+    if (!last) continue
+    reportAbsent(state, feed, last.listed)
+    for (const alone of laggards(state, feed, last.listed)) {
       const own = await extendForward(state, alone)
-      if (own && newestEdge(state, alone) === undefined) reached.set(alone, own.from)
+      if (newestEdge(state, alone) === undefined) reached.set(alone, own.from)
     }
   }
   for (const [feed, below] of reached) {
@@ -62,14 +62,14 @@ export async function readEverything(
 }
 
 /** Series that the table's answer did not bring to its newest day, each to be asked for alone. */
-function laggards(state: SyncState, feed: Feed, end: ForwardEnd): Feed[] {
+function laggards(state: SyncState, feed: Feed, listed: ReadonlySet<string>): Feed[] {
   const edge = newestEdge(state, feed)
   if (feed.indicator !== undefined || edge === undefined) return []
   return (
     seriesOf(state, feed)
       .filter(({ id }) => (state.coverage.get(id)?.to ?? '') < edge)
       // A source without single series would only show the same table again.
-      .filter(({ external_code }) => state.session.asksAlone || end.last.listed.has(external_code))
+      .filter(({ external_code }) => state.session.asksAlone || listed.has(external_code))
       .map(({ external_code }) => aloneFeed(feed, external_code))
   )
 }
