@@ -1,10 +1,17 @@
-// Files that travel with the program. Today they are read from the source tree beside src/.
+// Files that travel with the program: beside src/ when it is run from source, inside the executable when it is
+// packed (build.mjs says which). Nothing else in the program knows the difference, but store/native.ts.
 
 import { readFileSync } from 'node:fs'
+import { getAsset, getRawAsset, isSea } from 'node:sea'
 
 /** The text of a file at the project's root, such as `schema.sql`. */
 export function readAsset(name: string): string {
-  return readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+  return isSea() ? getAsset(name, 'utf8') : readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+}
+
+/** The bytes of a file that only the packed program carries; undefined when it is run from source. */
+export function packedAsset(name: string): Uint8Array | undefined {
+  return isSea() ? new Uint8Array(getRawAsset(name)) : undefined
 }
 
 export const VERSION: string = JSON.parse(readAsset('package.json')).version

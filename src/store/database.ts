@@ -2,7 +2,7 @@
 // Refuses a file of a newer program and a file that is not ours.
 
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -18,6 +18,7 @@ import {
 import { readAsset } from '../assets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
+import { nativeBinding } from './native.ts'
 import type { Db, Tables } from './tables.ts'
 
 const FILE_NAME = 'cambista.db'
@@ -36,7 +37,7 @@ export function openDatabase(dataDir: string, options: { mustExist?: boolean } =
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)
-    sqlite = new Sqlite(path, { timeout: 5000 })
+    sqlite = new Sqlite(path, { timeout: 5000, nativeBinding: nativeBinding(dataDir) })
     configure(sqlite)
     bringToSchema(sqlite, path)
   } catch (error) {
@@ -60,10 +61,16 @@ export async function outsideVersion(db: Db): Promise<number> {
 }
 
 function makePrivate(dataDir: string, path: string): void {
-  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
   // An empty directory was made for us; one with other things in it is not ours to lock up.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
+}
+
+// Not `recursive: true`: under /proc that option tries for ever.
+function makeDirectory(path: string): void {
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 function configure(sqlite: Sqlite.Database): void {

@@ -4,6 +4,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { nativeBinding } from './native.ts'
 
 export type Lock = { release(): void }
 
@@ -11,7 +12,7 @@ export type Lock = { release(): void }
 export function takeLock(dataDir: string, name: 'sync.lock'): Lock | undefined {
   const path = join(dataDir, name)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  const sqlite = new Sqlite(path, { timeout: 0 })
+  const sqlite = new Sqlite(path, { timeout: 0, nativeBinding: nativeBinding(dataDir) })
   try {
     sqlite.exec('begin exclusive')
   } catch (error) {

