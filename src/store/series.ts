@@ -33,6 +33,11 @@ export async function selectSeries(db: Db): Promise<SeriesRow[]> {
   return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }))
 }
 
+/** Every series of one provider, by id. */
+export async function selectSeriesOf(db: Db, providerId: number): Promise<SeriesRow[]> {
+  return (await selectSeries(db)).filter((one) => one.provider_id === providerId)
+}
+
 /** Adds a series under the next free id. */
 export async function insertSeries(
   db: Db,

@@ -3,7 +3,7 @@
 import type { CatalogueSeries, Provider } from '../providers/provider.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { upsertProvider } from '../store/providers.ts'
-import { insertSeries, selectSeries } from '../store/series.ts'
+import { insertSeries, selectSeriesOf } from '../store/series.ts'
 import type { Db } from '../store/tables.ts'
 import { catalogueEntry, currencyOf } from './state.ts'
 
@@ -17,7 +17,7 @@ export async function ensureCatalogue(db: Db, providers: readonly Provider[]): P
     for (const provider of providers) {
       const row = await upsertProvider(trx, provider)
       changed ||= row.changed
-      const stored = (await selectSeries(trx)).filter(({ provider_id }) => provider_id === row.id)
+      const stored = await selectSeriesOf(trx, row.id)
       const made = new Set(stored.map((one) => catalogueEntry(provider, one)))
       for (const entry of inOrder(provider.catalogue)) {
         const { externalCode } = entry

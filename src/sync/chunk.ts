@@ -8,7 +8,7 @@ import { upsertCoverage } from '../store/feeds.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates.ts'
 import { insertRevisions } from '../store/revisions.ts'
-import { insertSeries, type SeriesRow, selectSeries } from '../store/series.ts'
+import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/series.ts'
 import type { Db } from '../store/tables.ts'
 import { type AcceptedRate, changesOf, isQuotedInversely, judge } from './accept.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
@@ -53,7 +53,7 @@ export async function syncChunk(
 
 async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window, answer: Answer) {
   const learned = feed.indicator === undefined ? await learnSeries(trx, state, feed, answer) : false
-  const series = learned ? await selectSeries(trx) : state.series
+  const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
   const wanted = seriesOf({ ...state, series }, feed)
   const problems: string[] = []
   const known = new Map(series.map((one) => [one.external_code, one]))

@@ -9,7 +9,7 @@ import { selectCoverage } from '../store/feeds.ts'
 import { takeLock } from '../store/lock.ts'
 import { selectProviders } from '../store/providers.ts'
 import { selectRatesIn, selectSeriesWithRates } from '../store/rates.ts'
-import { selectSeries } from '../store/series.ts'
+import { selectSeries, selectSeriesOf } from '../store/series.ts'
 import {
   closeInterruptedRuns,
   closeRun,
@@ -125,7 +125,7 @@ async function openRecord(deps: SyncDeps, provider: Provider, request: SyncReque
     tomorrow: addDays(today, 1),
     now: clock,
     ranged: request.range !== undefined,
-    series: (await selectSeries(db)).filter((one) => one.provider_id === row.id),
+    series: await selectSeriesOf(db, row.id),
     coverage: await selectCoverage(db),
     withRates: await selectSeriesWithRates(db),
     refused: new Set<number>(),
