@@ -51,14 +51,16 @@ export async function main(): Promise<void> {
 
 /** Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 a sync that was parcial. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [first, second] = argv
+  let asked = 'COMMAND'
   try {
-    const [first, second] = argv
     if (first === '--version') terminal.out(`${VERSION}\n`)
     else if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
       terminal.out(programHelp(COMMANDS))
       if (first === undefined) return 2
     } else {
       const command = findCommand(first, second)
+      asked = command.name
       const words = argv.slice(command.name.split(' ').length)
       const { values, positionals, help } = parseWords(words, command.options, terminal.env)
       if (!help) return await command.run({ values, words: takenWords(command, positionals), terminal })
@@ -69,7 +71,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     const usage = error instanceof AppError && error.code === 'usage'
     const message = error instanceof AppError ? error.message : reasonOf(error)
     terminal.err(`cambista: ${message}\n`)
-    if (usage) terminal.err('Try cambista --help, or cambista COMMAND --help.\n')
+    if (usage) terminal.err(`Try cambista --help, or cambista ${asked} --help.\n`)
     return usage ? 2 : 1
   }
 }

@@ -42,8 +42,9 @@ function toggle(verb: string, summary: string, enabled: boolean): Command {
     run({ values, words: [code = ''], terminal }) {
       return withDatabase(values, { mustExist: true }, async (db) => {
         const known = await db.transaction().execute(async (trx) => {
-          await raiseRevision(trx)
-          return updateProviderEnabled(trx, code, enabled)
+          const found = await updateProviderEnabled(trx, code, enabled)
+          if (found) await raiseRevision(trx)
+          return found
         })
         if (!known)
           throw new AppError('not-found', `there is no provider ${code}: see cambista provider list`)

@@ -48,8 +48,9 @@ function toggle(verb: string, summary: string, enabled: boolean): Command {
       const id = idOf(words[0])
       return withDatabase(values, { mustExist: true }, async (db) => {
         const known = await db.transaction().execute(async (trx) => {
-          await raiseRevision(trx)
-          return updateSeriesEnabled(trx, id, enabled)
+          const found = await updateSeriesEnabled(trx, id, enabled)
+          if (found) await raiseRevision(trx)
+          return found
         })
         if (!known) throw new AppError('not-found', `there is no series ${id}: see cambista series list`)
         printResult(terminal, values, { id, enabled }, [`series ${id} is ${verb}d`])

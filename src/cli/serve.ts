@@ -7,7 +7,7 @@ import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import type { Command, Terminal } from './command.ts'
 import { becomeOwner, withDatabase } from './data-dir.ts'
 
-export const LOG_OPTIONS = ['log-format', 'log-level'] as const
+const LOG_OPTIONS = ['log-format', 'log-level'] as const
 
 export const serve: Command = {
   name: 'serve',
@@ -54,7 +54,7 @@ export const serve: Command = {
   },
 }
 
-export function logOf(values: Values, terminal: Terminal) {
+function logOf(values: Values, terminal: Terminal) {
   return createLog({
     level: values.text('log-level') as LogLevel,
     format: values.text('log-format') as LogFormat,

@@ -1,5 +1,6 @@
 import { addDays, todayIn } from '../dates.ts'
 import { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
 import { PROVIDERS } from '../providers/list.ts'
 import type { SyncRunRow } from '../store/sync-runs.ts'
 import { syncAll } from '../sync/run.ts'
@@ -8,7 +9,6 @@ import type { Values } from './args.ts'
 import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import { type Command, printResult, type Terminal } from './command.ts'
 import { withDatabase } from './data-dir.ts'
-import { LOG_OPTIONS, logOf } from './serve.ts'
 
 const FIRST_DAY = '1983-01-01'
 
@@ -16,13 +16,14 @@ export const sync: Command = {
   name: 'sync',
   takes: [],
   summary: 'fetch rates now: what is new, then what is missing; or exactly --from to --to',
-  options: ['data-dir', 'from', 'to', 'backfill-from', ...BANK_OPTIONS, ...LOG_OPTIONS, 'json'],
+  options: ['data-dir', 'from', 'to', 'backfill-from', ...BANK_OPTIONS, 'json'],
   example: 'cambista sync --from 2026-01-01 --to 2026-01-31',
   run({ values, terminal }) {
     const clock = () => new Date()
     const range = rangeOf(values, addDays(todayIn(clock), 1))
     return withDatabase(values, { mustExist: false }, async (db) => {
-      const log = logOf(values, terminal)
+      // What went wrong is in the run that is printed; the log would only say it twice.
+      const log = createLog({ level: 'error', format: 'text', write: terminal.err })
       const deps = {
         db,
         dataDir: values.text('data-dir'),
