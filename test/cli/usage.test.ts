@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { OPTIONS, variableOf } from '../../src/cli/options.ts'
+import { COMMANDS } from '../../src/main.ts'
+import { temporaryDirectory } from '../support/app.ts'
+import { runCommand } from '../support/terminal.ts'
+
+test('help names every command, and each command every flag, its variable and an example', async () => {
+  const program = await runCommand(['--help'])
+  assert.equal(program.code, 0)
+  assert.equal(program.err, '')
+  for (const command of COMMANDS) {
+    assert.match(program.out, new RegExp(`^  ${command.name}\\b.*${command.summary.slice(0, 10)}`, 'm'))
+    const help = await runCommand([...command.name.split(' '), '--help'])
+    assert.equal(help.code, 0, command.name)
+    for (const name of command.options) assert.match(help.out, new RegExp(`--${name}\\b`), command.name)
+    assert.ok(help.out.includes(`Example: ${command.example}`), command.name)
+  }
+})
+
+test('the version is that of package.json', async () => {
+  const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
+  assert.deepEqual(await runCommand(['--version']), { code: 0, out: `${manifest.version}\n`, err: '' })
+})
+
+const wrong: [string, string, RegExp][] = [
+  ['an unknown command', 'bogus', /no command "bogus"/],
+  ['half a command', 'key', /key create, key list, key revoke/],
+  ['an unknown flag', 'serve --prot 1', /'--prot'/],
+  ['a flag of another command', 'key list --port 1', /'--port'/],
+  ['a flag without its value', 'serve --port', /--port/],
+  ['a port that is no number', 'serve --port abc', /--port must be an integer from 0 to 65535, not "abc"/],
+  ['a port out of range', 'serve --port 65536', /--port must be/],
+  ['a day that is none', 'sync --from 2026-02-30', /--from must be a calendar day written YYYY-MM-DD/],
+  [
+    'a range that ends before it begins',
+    'sync --from 2026-02-02 --to 2026-02-01',
+    /--from 2026-02-02 is after/,
+  ],
+  ['a range beyond tomorrow', 'sync --to 2999-01-01', /--to must not be after tomorrow/],
+  ['a pattern that is none', 'serve --sync-cron x', /--sync-cron must be a cron pattern such as/],
+  ['a pattern that never comes true', 'serve --sync-cron=0_5_30_2_*', /--sync-cron .* it never comes true/],
+  [
+    'a log level that is none',
+    'serve --log-level loud',
+    /--log-level must be one of debug, info, warn, error/,
+  ],
+  ['an address that is none', 'sync --bccr-url ftp://x', /--bccr-url must be an http or https URL/],
+  ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
+  ['a word too many', 'key create a b', /unexpected "b"/],
+  ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],
+]
+for (const [what, line, expected] of wrong) {
+  test(`${what} is wrong usage: exit 2, and the message names it`, async () => {
+    const words = line.split(' ').map((word) => word.replaceAll('_', ' '))
+    const end = await runCommand(words)
+    assert.equal(end.code, 2)
+    assert.match(end.err, expected)
+    assert.equal(end.out, '')
+    assert.doesNotMatch(end.err, /\n {4}at /)
+  })
+}
+
+test('a wrong environment variable is named as such, and a flag wins over it', async (t) => {
+  const env = { CAMBISTA_PORT: '99999' }
+  const end = await runCommand(['serve'], env)
+  assert.equal(end.code, 2)
+  assert.match(end.err, /CAMBISTA_PORT must be an integer/)
+
+  const dataDir = temporaryDirectory(t)
+  const other = await runCommand(['key', 'create', 'erp', '--data-dir', join(dataDir, 'a')], {
+    CAMBISTA_DATA_DIR: join(dataDir, 'b'),
+  })
+  assert.equal(other.code, 0)
+  assert.equal(existsSync(join(dataDir, 'b')), false)
+})
+
+test('an empty variable is an unset one', async () => {
+  const env = Object.fromEntries(Object.keys(OPTIONS).map((name) => [variableOf(name as never), '']))
+  const end = await runCommand(['serve', '--help'], env)
+  assert.equal(end.code, 0)
+})
+
+test('a command that only reads does not make a data directory', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'none')
+  for (const line of ['key list', 'key revoke 1', 'provider list', 'series list', 'revision list']) {
+    const end = await runCommand([...line.split(' '), '--data-dir', dataDir])
+    assert.equal(end.code, 1, line)
+    assert.match(end.err, /there is no cambista database in .*: check --data-dir/)
+  }
+  assert.equal(existsSync(dataDir), false)
+})
+
+test('a data directory that cannot be made is a clear failure', async () => {
+  const end = await runCommand(['key', 'create', 'erp', '--data-dir', '/proc/cambista'])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /cannot open the database \/proc\/cambista/)
+})

@@ -1,0 +1,44 @@
+// The program as a process of its own, for what only a process shows: signals, exit codes, users, ps.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { until } from './terminal.ts'
+
+const ENTRY = join(import.meta.dirname, '../../bin/cambista.ts')
+
+export type Program = {
+  child: ChildProcessWithoutNullStreams
+  printed: { out: string; err: string }
+  /** Waits for a text on stdout or stderr. */
+  says(text: RegExp): Promise<RegExpExecArray>
+  /** Waits for the end: the exit code, or the signal that killed it. */
+  ended(): Promise<number | string>
+}
+
+/** Starts `cambista` with these words; it is killed when the test ends. */
+export function startProgram(t: TestContext, words: string[], env: Record<string, string> = {}): Program {
+  const child = spawn(process.execPath, [ENTRY, ...words], { env: { PATH: process.env.PATH, ...env } })
+  t.after(() => child.kill('SIGKILL'))
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (data) => {
+    printed.out += data
+  })
+  child.stderr.on('data', (data) => {
+    printed.err += data
+  })
+  const end = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  return {
+    child,
+    printed,
+    ended: () => end,
+    async says(text) {
+      const found = () => text.exec(printed.out) ?? text.exec(printed.err)
+      await until(() => found() !== null || child.exitCode !== null, 20_000)
+      const match = found()
+      if (!match) throw new Error(`it ended without saying ${text}: ${printed.out}${printed.err}`)
+      return match
+    },
+  }
+}

@@ -1,0 +1,39 @@
+// A terminal for one command line: what it printed, and a way to ask it to stop.
+
+import { run } from '../../src/main.ts'
+
+export type CommandEnd = { code: number; out: string; err: string }
+
+/** Runs a command line in this process to its end. */
+export async function runCommand(argv: string[], env: Record<string, string> = {}): Promise<CommandEnd> {
+  const { ended } = startCommand(argv, env)
+  return ended
+}
+
+/** Runs a command line in this process; `stop` asks it to end, as SIGTERM does. */
+export function startCommand(argv: string[], env: Record<string, string> = {}) {
+  const printed = { out: '', err: '' }
+  const stop = new AbortController()
+  const code = run(argv, {
+    env,
+    out: (text) => {
+      printed.out += text
+    },
+    err: (text) => {
+      printed.err += text
+    },
+    interactive: false,
+    stop: stop.signal,
+  })
+  const ended = code.then((number): CommandEnd => ({ code: number, ...printed }))
+  return { printed, stop: () => stop.abort(), ended }
+}
+
+/** Waits until a condition holds. @throws after `ms` */
+export async function until(condition: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+  const end = performance.now() + ms
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('the condition did not come true in time')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
