@@ -49,7 +49,7 @@ export async function extendBackward(
   below: IsoDate,
   backfillFrom: IsoDate,
 ): Promise<boolean> {
-  const floor = latest(feed.startsOn ?? backfillFrom, backfillFrom)
+  const floor = floorOf(feed, backfillFrom)
   let edge = oldestEdge(state, feed) ?? below
   let days = feed.chunkDays
   let emptyFrom = edge
@@ -86,6 +86,11 @@ async function closeHistory(state: SyncState, feed: Feed, floor: IsoDate): Promi
   }
   await upsertCoverage(state.db, closed)
   state.coverage = closed
+}
+
+/** The oldest day that a feed is ever asked for. */
+export function floorOf(feed: Feed, backfillFrom: IsoDate): IsoDate {
+  return latest(feed.startsOn ?? backfillFrom, backfillFrom)
 }
 
 export function newestEdge(state: SyncRecord, feed: Feed): IsoDate | undefined {

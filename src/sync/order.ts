@@ -1,10 +1,10 @@
 // What a run reads, in which order: the newest days of everything first, then history. A series that lags
 // behind its table is asked for alone, from its own edge.
 
-import type { IsoDate } from '../dates.ts'
+import { earliest, type IsoDate } from '../dates.ts'
 import type { Feed, Window } from '../providers/provider.ts'
 import { syncChunk } from './chunk.ts'
-import { extendBackward, extendForward, newestEdge } from './directions.ts'
+import { extendBackward, extendForward, floorOf, newestEdge } from './directions.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { forwardFrom, windowsOf } from './window.ts'
 
@@ -14,10 +14,12 @@ const CHUNK_ALONE_DAYS = 366
 export function plannedRange(state: SyncRecord, backfillFrom: IsoDate): Window {
   let from = state.tomorrow
   for (const feed of state.provider.feeds) {
-    const start = forwardFrom(newestEdge(state, feed), state.tomorrow)
-    const floor = feed.startsOn !== undefined && feed.startsOn > backfillFrom ? feed.startsOn : backfillFrom
-    const whole = seriesOf(state, feed).every(({ id }) => (state.coverage.get(id)?.from ?? '9') <= floor)
-    for (const day of whole ? [start] : [start, floor]) if (day < from) from = day
+    const floor = floorOf(feed, backfillFrom)
+    for (const { id } of seriesOf(state, feed)) {
+      const covered = state.coverage.get(id)
+      from = earliest(from, forwardFrom(covered?.to, state.tomorrow))
+      if (!covered || covered.from > floor) from = earliest(from, floor)
+    }
   }
   return { from, to: state.tomorrow }
 }
