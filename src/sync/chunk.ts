@@ -19,6 +19,8 @@ export type ChunkResult = {
   listed: Set<string>
   /** The newest day with an accepted value; undefined: no value at all. */
   newest: IsoDate | undefined
+  /** Whether the answer held rows of what was wanted, accepted or not. */
+  hasRows: boolean
 }
 
 /** Reads and stores one window. Undefined when it failed, which the run's problems then say. */
@@ -48,7 +50,7 @@ export async function syncChunk(
   state.counts.updated += updated
   state.counts.unchanged += unchanged
   await state.stored({ ...state.counts, feed: feed.name, window, today: window.to >= state.today })
-  return { listed: result.listed, newest: result.newest }
+  return { listed: result.listed, newest: result.newest, hasRows: result.hasRows }
 }
 
 async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window, answer: Answer) {
@@ -111,6 +113,7 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
     changes,
     listed,
     newest,
+    hasRows: rows.length > 0,
   }
 }
 

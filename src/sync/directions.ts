@@ -58,7 +58,7 @@ export async function extendBackward(
     const result = await syncChunk(state, feed, window)
     if (!result) return false
     const reached = oldestEdge(state, feed)
-    if (result.newest !== undefined) emptyFrom = window.from
+    if (result.hasRows) emptyFrom = window.from
     const begun = daysBetween(window.from, emptyFrom) >= EMPTY_YEAR_DAYS
     if (reached !== undefined && reached >= edge) {
       // The answer does not list what was asked for: ask for more days, until it is a year.

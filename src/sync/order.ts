@@ -89,12 +89,14 @@ function aloneFeed(feed: Feed, indicator: string): Feed {
 
 /** Says which currencies of the catalogue an answer that reaches up to today leaves out (upstream 3). */
 function reportAbsent(state: SyncState, feed: Feed, listed: ReadonlySet<string>): void {
-  if (feed.indicator !== undefined || listed.size === 0) return
+  // A whole table with nothing in it lists nothing: that is the public API's "no data".
+  if (feed.indicator === undefined && listed.size === 0) return
   const absent = seriesOf(state, feed)
     .filter(({ external_code }) => !listed.has(external_code))
     .map(currencyOf)
   for (const entry of state.provider.catalogue) {
-    if (entry.table !== feed.table || entry.externalCode !== undefined) continue
+    if (feed.indicator !== undefined || entry.table !== feed.table || entry.externalCode !== undefined)
+      continue
     const made = state.series.some(
       (one) => one.base_currency === entry.base && one.quote_currency === entry.quote,
     )
