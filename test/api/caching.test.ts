@@ -1,0 +1,138 @@
+// Validators: when an answer that a client holds is still good (decisions 2.14).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { raiseRevision } from '../../src/store/meta.ts'
+import { updateSeriesEnabled } from '../../src/store/series.ts'
+import { CACHED, ENDPOINTS, elsewhere, OPEN, openApp, storeElsewhere, withinASecond } from './support.ts'
+
+const app = await openApp()
+await app.sync()
+
+const etagOf = async (path: string, of = app) => String((await of.get(path)).headers.get('etag'))
+const statusWith = async (path: string, held: string) =>
+  (await app.get(path, { 'If-None-Match': held })).status
+
+// Those whose answer hangs on today's date, and the same with the date given.
+const FLOATING = [
+  '/api/v1/rates/latest',
+  '/api/v1/rates',
+  '/api/v1/rates?exact=true',
+  '/api/v1/series/1/history',
+  '/api/v1/series/1/history?from=2026-03-01',
+  '/api/v1/convert?amount=1&from=USD&to=CRC',
+  '/api/v1/convert?amount=1&from=USD&to=USD',
+]
+const SETTLED = [
+  '/api/v1/providers',
+  '/api/v1/series',
+  '/api/v1/rates/latest?on=2026-03-24',
+  '/api/v1/rates?on=2026-03-24',
+  '/api/v1/series/1/history?to=2026-03-24',
+  '/api/v1/convert?amount=1&from=USD&to=CRC&on=2026-03-24',
+]
+
+for (const path of CACHED) {
+  test(`lets a client keep ${path} and ask again`, async () => {
+    const response = await app.get(path)
+    assert.match(String(response.headers.get('etag')), /^"[\x21\x23-\x7e]+"$/)
+    assert.equal(response.headers.get('cache-control'), 'private, no-cache')
+    assert.match(String(response.headers.get('vary')), /\bAccept-Encoding\b/i)
+    assert.equal(await etagOf(path), response.headers.get('etag'), 'the same answer has the same tag')
+  })
+
+  test(`answers 304 for ${path} when the client holds it`, async () => {
+    const etag = await etagOf(path)
+    const held = [etag, `W/${etag}`, `"other", ${etag}`, `"a",W/"b" , W/${etag}`, `${etag} , "c"`, '*', ' * ']
+    for (const one of held) {
+      const response = await app.get(path, { 'If-None-Match': one })
+      assert.equal(response.status, 304, one)
+      assert.equal(await response.text(), '')
+      assert.equal(response.headers.get('etag'), etag)
+      assert.equal(response.headers.get('cache-control'), 'private, no-cache')
+      assert.match(String(response.headers.get('vary')), /Accept-Encoding/i)
+      assert.equal(response.headers.get('content-type'), null)
+    }
+    for (const other of ['"other"', etag.slice(1, -1), `"${etag.slice(2)}`, 'W/*', '"*"', '""']) {
+      assert.equal(await statusWith(path, other), 200, other)
+    }
+  })
+}
+
+test('answers HEAD with 304 too', async () => {
+  const etag = await etagOf('/api/v1/rates')
+  const headers = { 'X-API-Key': app.key, 'If-None-Match': etag }
+  const response = await fetch(`${app.app.url}/api/v1/rates`, { method: 'HEAD', headers })
+  assert.deepEqual([response.status, response.headers.get('etag')], [304, etag])
+})
+
+test('gives each answer a tag of its own', async () => {
+  const tags = await Promise.all([...FLOATING, ...SETTLED].map((path) => etagOf(path)))
+  assert.equal(new Set(tags).size, FLOATING.length + SETTLED.length)
+})
+
+test('lets nobody keep the state of the service or an error', async () => {
+  const uncached = ENDPOINTS.filter((path) => !CACHED.includes(path))
+  const errors = [
+    '/nothing',
+    '/api/v1/rates?on=x',
+    '/api/v1/rates/latest?base=XXX',
+    '/api/v1/rates/latest?on=1900-01-01',
+    '/api/v1/series/999/history',
+    '/api/v1/convert?amount=1&from=USD&to=CRC&on=1900-01-01',
+  ]
+  assert.equal(uncached.length, 3)
+  for (const path of [...uncached, ...errors, ...OPEN]) {
+    // Not even to one that holds whatever there is.
+    const { status, headers } = await app.get(path, { 'If-None-Match': '*' })
+    assert.notEqual(status, 304, path)
+    assert.equal(headers.get('etag'), null, path)
+    assert.equal(headers.get('cache-control'), 'no-store', path)
+  }
+  const refused = await fetch(`${app.app.url}/api/v1/rates`, { headers: { 'If-None-Match': '*' } })
+  assert.deepEqual([refused.status, refused.headers.get('cache-control')], [401, 'no-store'])
+})
+
+test('changes the tag when an old value is corrected, and keeps it otherwise', async () => {
+  const paths = ['/api/v1/rates', '/api/v1/rates/latest', '/api/v1/series/1/history?to=2026-03-24']
+  const before = await Promise.all(paths.map((path) => etagOf(path)))
+  await storeElsewhere(app, { series: 1, day: '2026-01-15', value: '444.44' })
+  const changed = async () => (await etagOf('/api/v1/rates')) !== before[0]
+  await withinASecond(changed, 'the tag has changed')
+  for (const [at, path] of paths.entries()) {
+    assert.notEqual(await etagOf(path), before[at], path)
+    assert.equal(await statusWith(path, String(before[at])), 200, path)
+  }
+  const after = await etagOf('/api/v1/rates')
+  await app.sync({ from: '2026-03-20', to: '2026-03-24' })
+  assert.equal(await etagOf('/api/v1/rates'), after, 'a run that found nothing new')
+})
+
+test('changes the tag when a series is switched off', async () => {
+  const before = await etagOf('/api/v1/series')
+  await elsewhere(app, async (db) => {
+    await updateSeriesEnabled(db, 40, false)
+    await raiseRevision(db)
+  })
+  const changed = async () => (await etagOf('/api/v1/series')) !== before
+  await withinASecond(changed, 'the tag has changed')
+})
+
+test('changes the tag with the epoch, which a restore renews', async () => {
+  const before = await etagOf('/api/v1/rates?on=2026-03-24')
+  await elsewhere(app, (db) => db.updateTable('meta').set({ epoch: 'another' }).execute())
+  const changed = async () => (await etagOf('/api/v1/rates?on=2026-03-24')) !== before
+  await withinASecond(changed, 'the tag has changed')
+})
+
+test('changes the tag on a new day where the answer hangs on today, and only there', async () => {
+  const own = await openApp({ now: '2026-03-25T05:59:59Z' })
+  await own.sync({ from: '2026-03-10', to: '2026-03-24' })
+  const tags = (paths: string[]) => Promise.all(paths.map((path) => etagOf(path, own)))
+  const floating = await tags(FLOATING)
+  const settled = await tags(SETTLED)
+  own.clock.now = new Date('2026-03-25T06:00:00Z')
+  assert.deepEqual(await tags(SETTLED), settled)
+  const kept = (await tags(FLOATING)).filter((tag) => floating.includes(tag))
+  assert.deepEqual(kept, [])
+})

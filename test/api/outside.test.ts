@@ -1,0 +1,112 @@
+// What another process commits is seen by the running server within one second (decisions 2.14).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
+import { raiseRevision } from '../../src/store/meta.ts'
+import { updateProviderEnabled } from '../../src/store/providers.ts'
+import { closeRun, insertRun } from '../../src/store/sync-runs.ts'
+import { elsewhere, openApp, send, storeElsewhere, withinASecond } from './support.ts'
+
+const NOW = '2026-03-24T12:00:00.000Z'
+const app = await openApp()
+await app.sync()
+
+type Latest = { rate_date: string; compra: string | null }
+const compraOn = async (day: string) => (await app.json<Latest>(`/api/v1/rates/latest?on=${day}`)).compra
+
+test('sees a corrected value, in every endpoint that shows it', async () => {
+  assert.notEqual(await compraOn('2026-02-10'), '412.34')
+  await storeElsewhere(app, { series: 1, day: '2026-02-10', value: '412.34' })
+  await withinASecond(async () => (await compraOn('2026-02-10')) === '412.34', 'the corrected value')
+  const [rate] = await app.json<{ value: string }[]>('/api/v1/rates?on=2026-02-10')
+  assert.equal(rate?.value, '412.34')
+  const history = await app.json<{ points: { value: string }[] }>(
+    '/api/v1/series/1/history?from=2026-02-10&to=2026-02-10',
+  )
+  assert.equal(history.points[0]?.value, '412.34')
+  const conversion = await app.json<{ rate: string }>(
+    '/api/v1/convert?amount=1&from=USD&to=CRC&type=compra&on=2026-02-10',
+  )
+  assert.equal(conversion.rate, '412.34')
+})
+
+test('sees a new day, and an older one than any before', async () => {
+  await storeElsewhere(app, { series: 1, day: '2026-03-27', value: '413' })
+  await withinASecond(async () => (await compraOn('2026-03-28')) === '413', 'the new day')
+  await storeElsewhere(app, { series: 1, day: '1983-01-01', value: '40' })
+  const first = async () =>
+    (await app.json<{ first_data_date: string }[]>('/api/v1/series'))[0]?.first_data_date
+  await withinASecond(async () => (await first()) === '1983-01-01', 'the first date')
+  assert.equal(await compraOn('1999-01-01'), '40')
+})
+
+test('counts what was stored', async () => {
+  const rates = async () => (await app.json<{ rates: number }>('/api/v1/health')).rates
+  const before = await rates()
+  await storeElsewhere(app, { series: 2, day: '1983-01-01', value: '41' })
+  await withinASecond(async () => (await rates()) === before + 1, 'one more rate')
+})
+
+test('lets a new key in and a revoked one no longer', async () => {
+  const key = makeSecret('cbk_')
+  const ask = async () =>
+    (await send(`${app.app.url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
+  assert.equal(await ask(), 401)
+  const id = await elsewhere(app, (db) =>
+    insertApiKey(db, { name: 'new', hash: hashOfSecret(key), createdAt: NOW }),
+  )
+  await withinASecond(async () => (await ask()) === 200, 'the new key')
+  await elsewhere(app, (db) => revokeApiKey(db, id, NOW))
+  await withinASecond(async () => (await ask()) === 401, 'its revocation')
+})
+
+test('sees a disabled provider', async () => {
+  const enabled = async () => (await app.json<{ enabled: boolean }[]>('/api/v1/providers'))[0]?.enabled
+  const set = (to: boolean) =>
+    elsewhere(app, async (db) => {
+      await updateProviderEnabled(db, 'bccr', to)
+      await raiseRevision(db)
+    })
+  await set(false)
+  await withinASecond(async () => (await enabled()) === false, 'disabled')
+  await set(true)
+  await withinASecond(async () => (await enabled()) === true, 'enabled again')
+})
+
+test('shows a run of another process at once, open and closed', async () => {
+  const newest = async () => (await app.json<Record<string, unknown>[]>('/api/v1/sync/runs?limit=1'))[0]
+  const health = () => app.json<{ last_sync: string }>('/api/v1/health')
+  const before = (await health()).last_sync
+  const id = await elsewhere(app, (db) =>
+    insertRun(db, {
+      providerId: 1,
+      trigger: 'cli',
+      dateFrom: '2026-03-01',
+      dateTo: '2026-03-02',
+      startedAt: '2026-03-24T13:00:00.000Z',
+    }),
+  )
+  assert.deepEqual(await newest(), {
+    id,
+    provider_id: 1,
+    trigger: 'cli',
+    status: 'error',
+    date_from: '2026-03-01',
+    date_to: '2026-03-02',
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    message: 'in progress',
+    started_at: '2026-03-24T13:00:00.000Z',
+    finished_at: null,
+  })
+  assert.equal((await health()).last_sync, before, 'a run in progress is not a finished one')
+  const end = { status: 'ok', message: null, inserted: 1, updated: 2, unchanged: 3 } as const
+  await elsewhere(app, (db) => closeRun(db, id, { ...end, finishedAt: '2026-03-24T13:00:09.000Z' }))
+  const { status, inserted, updated, unchanged, finished_at } = (await newest()) ?? {}
+  assert.deepEqual([status, inserted, updated, unchanged], ['ok', 1, 2, 3])
+  assert.equal(finished_at, '2026-03-24T13:00:09.000Z')
+  assert.equal((await health()).last_sync, '2026-03-24T13:00:09.000Z')
+})
