@@ -1,4 +1,4 @@
--- The whole schema of a new cambista database, version 1. A file of an older version is brought here
+-- The whole schema of a new cambista database. A file of an older version is brought here
 -- by src/store/migrations.ts; a test builds a database both ways and compares them.
 --
 -- Conventions: dates are 'YYYY-MM-DD', instants RFC 3339 in UTC, rates canonical decimals as TEXT
@@ -92,5 +92,80 @@ CREATE TABLE api_keys (
   revoked_at   TEXT
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
+
+-- Whose documents they are. Ids may be the ERP's own; the code is what the agent side knows a company by.
+CREATE TABLE companies (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT NOT NULL,
+  code       TEXT NOT NULL UNIQUE,
+  created_at TEXT NOT NULL
+) STRICT;
+
+-- An owner belongs to one company, or to none and may then own documents of any.
+CREATE TABLE owners (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT NOT NULL,
+  company_id INTEGER REFERENCES companies (id),
+  created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE agents (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  company_id  INTEGER NOT NULL REFERENCES companies (id),
+  name        TEXT    NOT NULL,
+  description TEXT    NOT NULL DEFAULT '',         -- HTML as given; answered as plain text
+  active      INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
+  created_at  TEXT    NOT NULL
+) STRICT;
+CREATE INDEX agents_by_company ON agents (company_id);
+
+-- Tokens of the documents API. Only the SHA-256 of a token is kept. `allow` lists what it may do, such as
+-- 'documents:POST agent:POST'.
+CREATE TABLE tokens (
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
+  name         TEXT NOT NULL,
+  hash         TEXT NOT NULL UNIQUE,
+  allow        TEXT NOT NULL,
+  expires_at   TEXT,
+  created_at   TEXT NOT NULL,
+  last_used_at TEXT,                               -- to the minute or so
+  revoked_at   TEXT
+) STRICT;
+CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- One row for each uploaded file. Several may name one blob: contents are stored once, by their SHA-256.
+CREATE TABLE attachments (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT    NOT NULL,
+  mimetype   TEXT    NOT NULL,
+  size       INTEGER NOT NULL,                     -- bytes
+  sha256     TEXT    NOT NULL CHECK (length(sha256) = 64),
+  created_at TEXT    NOT NULL
+) STRICT;
+CREATE INDEX attachments_by_blob ON attachments (sha256);
+
+CREATE TABLE documents (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  attachment_id INTEGER NOT NULL UNIQUE REFERENCES attachments (id),
+  company_id    INTEGER NOT NULL REFERENCES companies (id),
+  agent_id      INTEGER NOT NULL REFERENCES agents (id),
+  owner_id      INTEGER NOT NULL REFERENCES owners (id),
+  name          TEXT    NOT NULL,
+  created_at    TEXT    NOT NULL
+) STRICT;
+CREATE INDEX documents_by_company ON documents (company_id, id);
+CREATE INDEX documents_by_agent ON documents (agent_id, id);
+CREATE INDEX documents_by_owner ON documents (owner_id);
+
+-- Answers of uploads that named an Idempotency-Key, kept for 24 hours to be given again.
+CREATE TABLE idempotency (
+  token_id    INTEGER NOT NULL REFERENCES tokens (id),
+  key         TEXT    NOT NULL,
+  fingerprint TEXT    NOT NULL,                    -- SHA-256 of what was asked for, contents included
+  answer      TEXT    NOT NULL,
+  created_at  TEXT    NOT NULL,
+  PRIMARY KEY (token_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_by_age ON idempotency (created_at);
 
 INSERT INTO meta (id, data_revision, epoch) VALUES (1, 1, lower(hex(randomblob(8))));

@@ -62,6 +62,44 @@ export type Tables = {
     last_used_at: string | null
     revoked_at: string | null
   }
+  companies: { id: Generated<number>; name: string; code: string; created_at: string }
+  owners: { id: Generated<number>; name: string; company_id: number | null; created_at: string }
+  agents: {
+    id: Generated<number>
+    company_id: number
+    name: string
+    description: Generated<string>
+    active: Generated<number>
+    created_at: string
+  }
+  tokens: {
+    id: Generated<number>
+    name: string
+    hash: string
+    allow: string
+    expires_at: string | null
+    created_at: string
+    last_used_at: string | null
+    revoked_at: string | null
+  }
+  attachments: {
+    id: Generated<number>
+    name: string
+    mimetype: string
+    size: number
+    sha256: string
+    created_at: string
+  }
+  documents: {
+    id: Generated<number>
+    attachment_id: number
+    company_id: number
+    agent_id: number
+    owner_id: number
+    name: string
+    created_at: string
+  }
+  idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }
 
 /** The open database, or a transaction on it. */
