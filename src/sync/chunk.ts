@@ -12,7 +12,7 @@ import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/series.ts
 import type { Db } from '../store/tables.ts'
 import { type AcceptedRate, changesOf, isQuotedInversely, judge } from './accept.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
-import { coverageAfter } from './window.ts'
+import { coverageAfter, rereads } from './window.ts'
 
 export type ChunkResult = {
   /** Codes of the series that the answer lists. */
@@ -43,6 +43,7 @@ export async function syncChunk(
   state.series = result.series
   state.coverage = result.coverage
   for (const id of result.refused) state.refused.add(id)
+  for (const id of result.reread) state.reread.add(id)
   for (const id of result.filled) state.withRates.add(id)
   for (const problem of result.problems) state.problems.add(problem)
   const { inserted, updated, unchanged } = result.changes
@@ -98,15 +99,20 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
 
   const listed = new Set(answer.listed.map(({ code }) => code))
   const moved = new Map<number, Window>()
+  const reread = new Set<number>()
   for (const [code, id] of idOf) {
+    if (!listed.has(code)) continue
     const before = state.coverage.get(id)
-    const after = listed.has(code) ? coverageAfter(before, window, newest, !state.ranged) : before
+    const may = { begin: !state.ranged, advance: state.reread.has(id) }
+    const after = coverageAfter(before, window, newest, may)
+    if (after && rereads(before ?? after, window)) reread.add(id)
     if (after && (after.from !== before?.from || after.to !== before.to)) moved.set(id, after)
   }
   await upsertCoverage(trx, moved)
   return {
     series,
     coverage: new Map([...state.coverage, ...moved]),
+    reread,
     refused: refused.keys(),
     filled,
     problems,

@@ -128,6 +128,7 @@ async function openRecord(deps: SyncDeps, provider: Provider, request: SyncReque
     series: await selectSeriesOf(db, row.id),
     coverage: await selectCoverage(db),
     withRates: await selectSeriesWithRates(db),
+    reread: new Set<number>(),
     refused: new Set<number>(),
     counts,
     answers: 0,

@@ -23,6 +23,8 @@ export type SyncRecord = {
   coverage: Map<number, Window>
   /** Series with at least one stored rate. */
   withRates: Set<number>
+  /** Series whose last covered days were read again in this run, so that their edge may advance. */
+  reread: Set<number>
   /** Series refused in this run because they are quoted in the other direction. */
   refused: Set<number>
   counts: SyncCounts

@@ -1,6 +1,7 @@
 // Which days to ask for, and how far an answer lets us call a series covered. Pure: this is where "no gaps
 // by construction" is decided. An edge moves only with a valid answer that lists the series, only where the
-// days asked for touch what is covered, and forward only to a day that the answer holds a value for.
+// days asked for touch what is covered, and forward only to a day that the answer holds a value for, once the
+// series' own last days have been read again: a value that came late is never left behind.
 
 import { addDays, dayOf, earliest, type IsoDate, latest } from '../dates.ts'
 import type { Window } from '../providers/provider.ts'
@@ -27,11 +28,14 @@ export function windowDown(edge: IsoDate, days: number, floor: IsoDate): Window 
   return { from: latest(addDays(edge, -days), floor), to: addDays(edge, -1) }
 }
 
-/** A range cut into windows of at most `days` days: above `edge` ascending, the rest descending from there. */
+/**
+ * A range cut into windows of at most `days` days: from the last days up to `edge` ascending, the rest
+ * descending from there.
+ */
 export function windowsOf(range: Window, days: number, edge: IsoDate | undefined): Window[][] {
   const up: Window[] = []
   const down: Window[] = []
-  const split = edge === undefined ? range.to : earliest(edge, range.to)
+  const split = edge === undefined ? range.to : earliest(addDays(edge, -REREAD_DAYS), range.to)
   for (let from = latest(range.from, addDays(split, 1)); from <= range.to; ) {
     const window = windowUp(from, days, range.to)
     up.push(window)
@@ -50,25 +54,32 @@ export function daysBetween(from: IsoDate, to: IsoDate): number {
   return dayOf(to) - dayOf(from)
 }
 
+/** Whether a window reads the last days of a covered interval again. */
+export function rereads(known: Window, asked: Window): boolean {
+  return asked.from <= latest(known.from, addDays(known.to, 1 - REREAD_DAYS)) && asked.to >= known.to
+}
+
 /**
  * What a series covers after a valid answer that lists it.
  * @param known what it covered before; undefined: nothing yet
  * @param asked the window that was asked for
  * @param newest the newest day that the answer holds a value for; undefined: it holds none
- * @param mayBegin whether the answer may begin the coverage of a series without any; not so in a ranged run,
+ * @param may.begin whether the answer may begin the coverage of a series without any; not so in a ranged run,
  *   which would otherwise leave a hole between its range and today's rates for the next run to crawl through
+ * @param may.advance whether this run has read the last covered days again before; else the window must
  */
 export function coverageAfter(
   known: Window | undefined,
   asked: Window,
   newest: IsoDate | undefined,
-  mayBegin: boolean,
+  may: { begin: boolean; advance: boolean },
 ): Window | undefined {
-  if (!known) return mayBegin && newest !== undefined ? { from: asked.from, to: newest } : undefined
+  if (!known) return may.begin && newest !== undefined ? { from: asked.from, to: newest } : undefined
   const touches = asked.from <= addDays(known.to, 1) && asked.to >= addDays(known.from, -1)
   if (!touches) return known
+  const advances = newest !== undefined && (may.advance || rereads(known, asked))
   return {
     from: earliest(known.from, asked.from),
-    to: newest === undefined ? known.to : latest(known.to, newest),
+    to: advances ? latest(known.to, newest) : known.to,
   }
 }

@@ -1,45 +1,18 @@
 // A whole cambista in this process for one test: real SQLite, real HTTP on both sides; only the bank and the
 // clock are ours. Everything is gone when the test ends.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
-import { type IsoDate, todayIn } from '../../src/dates.ts'
+import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import { createLog } from '../../src/log.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import type { Db } from '../../src/store/tables.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
+import { fixedClock, type TestClock, temporaryDirectory } from './ground.ts'
 
-export type TestClock = { now: Date; read(): Date; today(): IsoDate }
-
-/** A clock that stands still until the test sets it. */
-export function fixedClock(instant = '2026-03-24T12:00:00Z'): TestClock {
-  const clock: TestClock = {
-    now: new Date(instant),
-    read: () => new Date(clock.now),
-    today: () => todayIn(clock.read),
-  }
-  return clock
-}
-
-/** A directory that is removed when the test ends. */
-export function temporaryDirectory(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
-/** An open database in a directory of its own. */
-export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): Db {
-  const db = openDatabase(dataDir)
-  t.after(() => db.destroy())
-  return db
-}
+export { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './ground.ts'
 
 export type TestApp = {
   app: App

@@ -21,7 +21,7 @@ import type { SyncRunRow } from '../../src/store/sync-runs.ts'
 import type { Db, SyncTrigger } from '../../src/store/tables.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { type SyncDeps, syncAll } from '../../src/sync/run.ts'
-import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './app.ts'
+import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './ground.ts'
 
 export type PaperBank = {
   provider: Provider

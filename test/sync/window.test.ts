@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { coverageAfter, forwardFrom, windowDown, windowsOf, windowUp } from '../../src/sync/window.ts'
-import { daysFrom } from '../support/paper-bank.ts'
+import {
+  coverageAfter,
+  forwardFrom,
+  REREAD_DAYS,
+  rereads,
+  windowDown,
+  windowsOf,
+  windowUp,
+} from '../../src/sync/window.ts'
+import { dayAfter, daysFrom } from '../support/paper-bank.ts'
 
 const TOMORROW = '2026-03-25'
 
@@ -56,46 +64,60 @@ for (const [from, to, edge] of RANGES) {
       down.toSorted((a, b) => (a.from < b.from ? 1 : -1)),
     )
     if (edge !== undefined) {
-      assert.ok(up.every((window) => window.from > edge))
-      assert.ok(down.every((window) => window.to <= edge))
+      const split = dayAfter(edge, -REREAD_DAYS)
+      assert.ok(up.every((window) => window.from > split))
+      assert.ok(down.every((window) => window.to <= split))
     }
   })
 }
 
-const KNOWN = { from: '2026-02-10', to: '2026-02-20' }
+const KNOWN = { from: '2026-01-01', to: '2026-02-20' }
+const NO = { begin: false, advance: false }
 
 // asked from, asked to, newest value, expected from, expected to
 const MOVES: [string, string, string, string | undefined, string, string][] = [
-  ['forward to the newest value', '2026-02-15', '2026-02-28', '2026-02-25', '2026-02-10', '2026-02-25'],
-  ['not forward on an empty answer', '2026-02-15', '2026-02-28', undefined, '2026-02-10', '2026-02-20'],
-  ['forward when the days join', '2026-02-21', '2026-02-28', '2026-02-28', '2026-02-10', '2026-02-28'],
-  ['not over a day between', '2026-02-22', '2026-02-28', '2026-02-28', '2026-02-10', '2026-02-20'],
-  ['never back', '2026-02-11', '2026-02-19', '2026-02-12', '2026-02-10', '2026-02-20'],
-  ['backward on an empty answer', '2026-02-01', '2026-02-09', undefined, '2026-02-01', '2026-02-20'],
-  ['backward when the days overlap', '2026-02-01', '2026-02-12', '2026-02-05', '2026-02-01', '2026-02-20'],
-  ['not backward over a day', '2026-02-01', '2026-02-08', '2026-02-05', '2026-02-10', '2026-02-20'],
-  ['both ways at once', '2026-02-01', '2026-03-31', '2026-03-05', '2026-02-01', '2026-03-05'],
+  ['forward to the newest value', '2026-02-06', '2026-02-28', '2026-02-25', '2026-01-01', '2026-02-25'],
+  ['not forward on an empty answer', '2026-02-06', '2026-02-28', undefined, '2026-01-01', '2026-02-20'],
+  ['not past late values', '2026-02-07', '2026-02-28', '2026-02-28', '2026-01-01', '2026-02-20'],
+  ['not past days that only join', '2026-02-21', '2026-02-28', '2026-02-28', '2026-01-01', '2026-02-20'],
+  ['not over a day between', '2026-02-22', '2026-02-28', '2026-02-28', '2026-01-01', '2026-02-20'],
+  ['never back', '2026-01-15', '2026-02-19', '2026-02-12', '2026-01-01', '2026-02-20'],
+  ['backward on an empty answer', '2025-12-01', '2025-12-31', undefined, '2025-12-01', '2026-02-20'],
+  ['backward when the days overlap', '2025-12-01', '2026-01-02', '2026-01-02', '2025-12-01', '2026-02-20'],
+  ['not backward over a day', '2025-12-01', '2025-12-30', '2025-12-30', '2026-01-01', '2026-02-20'],
+  ['both ways at once', '2025-12-01', '2026-03-31', '2026-03-05', '2025-12-01', '2026-03-05'],
 ]
 for (const [what, from, to, newest, coveredFrom, coveredTo] of MOVES) {
   test(`the edges move ${what}`, () => {
     const expected = { from: coveredFrom, to: coveredTo }
-    assert.deepEqual(coverageAfter(KNOWN, { from, to }, newest, true), expected)
-    assert.deepEqual(coverageAfter(KNOWN, { from, to }, newest, false), expected)
+    assert.deepEqual(coverageAfter(KNOWN, { from, to }, newest, NO), expected)
+    assert.deepEqual(coverageAfter(KNOWN, { from, to }, newest, { ...NO, begin: true }), expected)
   })
 }
 
+test('days that join move the edge once the last covered days were read again', () => {
+  const may = { ...NO, advance: true }
+  const next = (from: string) => coverageAfter(KNOWN, { from, to: '2026-02-28' }, '2026-02-27', may)
+  assert.deepEqual(next('2026-02-21'), { from: '2026-01-01', to: '2026-02-27' })
+  assert.deepEqual(next('2026-02-22'), KNOWN)
+})
+
+test('the whole of a short interval is read again with its beginning', () => {
+  const short = { from: '2026-02-18', to: '2026-02-20' }
+  assert.equal(rereads(short, { from: '2026-02-18', to: '2026-02-20' }), true)
+  assert.equal(rereads(short, { from: '2026-02-19', to: '2026-02-28' }), false)
+  assert.equal(rereads(short, { from: '2026-02-18', to: '2026-02-19' }), false)
+})
+
 test('coverage begins with the first value, from the first day asked for', () => {
   const asked = { from: '2026-03-11', to: TOMORROW }
-  assert.deepEqual(coverageAfter(undefined, asked, '2026-03-20', true), {
-    from: '2026-03-11',
-    to: '2026-03-20',
-  })
-  assert.equal(coverageAfter(undefined, asked, undefined, true), undefined)
+  const may = { begin: true, advance: false }
+  const begun = { from: '2026-03-11', to: '2026-03-20' }
+  assert.deepEqual(coverageAfter(undefined, asked, '2026-03-20', may), begun)
+  assert.equal(coverageAfter(undefined, asked, undefined, may), undefined)
 })
 
 test('a run over a range does not begin the coverage of a series', () => {
-  assert.equal(
-    coverageAfter(undefined, { from: '1990-01-01', to: '1990-12-31' }, '1990-12-31', false),
-    undefined,
-  )
+  const asked = { from: '1990-01-01', to: '1990-12-31' }
+  assert.equal(coverageAfter(undefined, asked, '1990-12-31', NO), undefined)
 })

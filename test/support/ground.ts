@@ -1,0 +1,35 @@
+// What every test stands on: a clock that it sets, a directory and a database that are gone when it ends.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type IsoDate, todayIn } from '../../src/dates.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Db } from '../../src/store/tables.ts'
+
+export type TestClock = { now: Date; read(): Date; today(): IsoDate }
+
+/** A clock that stands still until the test sets it. */
+export function fixedClock(instant = '2026-03-24T12:00:00Z'): TestClock {
+  const clock: TestClock = {
+    now: new Date(instant),
+    read: () => new Date(clock.now),
+    today: () => todayIn(clock.read),
+  }
+  return clock
+}
+
+/** A directory that is removed when the test ends. */
+export function temporaryDirectory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** An open database in a directory of its own. */
+export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): Db {
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  return db
+}

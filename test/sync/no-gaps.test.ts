@@ -1,0 +1,167 @@
+// "No gaps by construction", against a bank and an operator made of a seed. To see one seed again:
+// CAMBISTA_TEST_SEED=17 node --test test/sync/no-gaps.test.ts
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addDays, type IsoDate } from '../../src/dates.ts'
+import { bccr } from '../../src/providers/bccr.ts'
+import type { Window } from '../../src/providers/provider.ts'
+import { selectCoverage } from '../../src/store/feeds.ts'
+import { selectRatesOfSeries } from '../../src/store/rates.ts'
+import { selectSeries, updateSeriesEnabled } from '../../src/store/series.ts'
+import { REREAD_DAYS } from '../../src/sync/window.ts'
+import { type Desk, daysFrom, openDesk } from '../support/paper-bank.ts'
+import {
+  CODES,
+  createRandomBank,
+  FLOOR,
+  type Random,
+  type RandomBank,
+  randomOf,
+} from '../support/random-bank.ts'
+
+const SEEDS = process.env.CAMBISTA_TEST_SEED
+  ? [Number(process.env.CAMBISTA_TEST_SEED)]
+  : Array.from({ length: 200 }, (_, seed) => seed)
+const FEEDS = bccr.feeds.map((feed) => ({
+  ...feed,
+  chunkDays: feed.table === '1' ? 120 : 40,
+  startsOn: feed.startsOn && FLOOR,
+}))
+
+type World = Desk & { real: RandomBank; random: Random; story: string[] }
+type Covered = Map<string, Window>
+
+for (const seed of SEEDS) {
+  test(`no day is stepped over, whatever bank, clock and operator do (seed ${seed})`, async (t) => {
+    const desk = await openDesk(t, { backfillFrom: FLOOR, feeds: FEEDS })
+    const random = randomOf(seed)
+    const real = createRandomBank(desk.bank, random, addDays(FLOOR, random.int(0, 700)))
+    const world: World = { ...desk, real, random, story: [] }
+    try {
+      for (let run = 0; run < 7; run++) await liveThrough(world)
+      await recover(world)
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${world.story.join('\n')}`, { cause: error })
+    }
+  })
+}
+
+/** Some days pass, something happens, and a run is made. */
+async function liveThrough(world: World): Promise<void> {
+  const { random, real, bank, clock, story } = world
+  real.today = addDays(real.today, random.chance(0.7) ? random.int(0, 5) : random.int(5, 60))
+  const wrong = random.chance(0.25) ? random.int(-60, 20) : random.chance(0.1) ? 3700 : 0
+  clock.now = new Date(`${addDays(real.today, wrong)}T15:00:00Z`)
+  real.failing = random.chance(0.6) ? 0 : random.next() / 2
+  real.silent = random.chance(0.5) ? 0 : random.next() / 2
+  real.crashing = random.chance(0.9) ? 0 : 0.05
+  if (random.chance(0.3)) bank.asksAlone = !bank.asksAlone
+  for (const code of CODES) {
+    if (random.chance(0.12)) toggle(real.hidden, code)
+    if (random.chance(0.08)) toggle(real.enabled, code)
+  }
+  const range = random.chance(0.25) ? rangeIn(random, clock.today()) : undefined
+  story.push(
+    `${real.today} (clock ${clock.today()}) ${range ? `${range.from}..${range.to}` : 'all'} failing ${real.failing.toFixed(2)} silent ${real.silent.toFixed(2)} hidden ${[...real.hidden]} enabled ${[...real.enabled]}`,
+  )
+  await runAndCheck(world, range)
+}
+
+/** Everything is well again: within a few runs nothing is missing. */
+async function recover(world: World): Promise<void> {
+  const { real, bank, clock, story } = world
+  Object.assign(real, { failing: 0, silent: 0, crashing: 0 })
+  real.hidden.clear()
+  for (const code of CODES) real.enabled.add(code)
+  bank.asksAlone = true
+  for (let run = 0; run < 3; run++) {
+    real.today = addDays(real.today, 1)
+    clock.now = new Date(`${real.today}T15:00:00Z`)
+    story.push(`${real.today} all is well`)
+    await runAndCheck(world, undefined)
+  }
+  const covered = await coverageOf(world)
+  const stored = await ratesOf(world)
+  for (const code of CODES) {
+    const { from = '', to = '' } = covered.get(code) ?? {}
+    assert.ok(from <= FLOOR && to >= addDays(real.today, -210), `${code} is covered from ${from} to ${to}`)
+    for (const day of daysFrom(FLOOR, addDays(real.today, -REREAD_DAYS))) {
+      assert.equal(stored.get(code)?.get(day), real.lastValue(code, day), `${code} on ${day}, in the end`)
+    }
+  }
+}
+
+async function runAndCheck(world: World, range: Window | undefined): Promise<void> {
+  const { real, db, sync } = world
+  for (const series of await selectSeries(db)) {
+    await updateSeriesEnabled(db, series.id, real.enabled.has(series.external_code))
+  }
+  real.answered.length = 0
+  const before = await coverageOf(world)
+  const run = await sync(range && { range })
+  assert.ok(run.finished_at)
+  const after = await coverageOf(world)
+  const stored = await ratesOf(world)
+  for (const code of CODES) {
+    checkEdges(world, code, before.get(code), after.get(code))
+    const { from = '9', to = '0' } = after.get(code) ?? {}
+    for (const [day, value] of real.given.get(code) ?? []) {
+      assert.equal(stored.get(code)?.get(day), value, `${code} on ${day}, as it was answered`)
+    }
+    for (const day of daysFrom(from, addDays(to, -REREAD_DAYS))) {
+      assert.equal(stored.get(code)?.get(day), real.lastValue(code, day), `${code} on ${day}, covered`)
+    }
+  }
+}
+
+/** An edge moves only over days that an answer of this run covers, or that are before everything. */
+function checkEdges(
+  { real }: World,
+  code: string,
+  before: Window | undefined,
+  after: Window | undefined,
+): void {
+  if (!after) {
+    assert.equal(before, undefined, `${code} is not covered any more`)
+    return
+  }
+  const windows = real.answered.filter((one) => one.code === code)
+  const newest = [...(real.given.get(code)?.keys() ?? [])].toSorted().at(-1) ?? ''
+  if (before) assert.ok(after.from <= before.from && after.to >= before.to, `${code}: an edge came back`)
+  if (code === '317' || code === '318')
+    assert.ok(after.to <= newest, `${code} is covered beyond its newest value`)
+  for (const day of daysFrom(after.from, after.to)) {
+    const known = before && day >= before.from && day <= before.to
+    const read = windows.some(({ from, to }) => day >= from && day <= to)
+    assert.ok(known || read || day < real.born(code), `${code}: ${day} was never answered`)
+  }
+}
+
+async function coverageOf({ db }: World): Promise<Covered> {
+  const coverage = await selectCoverage(db)
+  const covered: Covered = new Map()
+  for (const { id, external_code } of await selectSeries(db)) {
+    const known = coverage.get(id)
+    if (known) covered.set(external_code, known)
+  }
+  return covered
+}
+
+async function ratesOf({ db }: World): Promise<Map<string, Map<IsoDate, string>>> {
+  const stored = new Map<string, Map<IsoDate, string>>()
+  for (const { id, external_code } of await selectSeries(db)) {
+    const rows = await selectRatesOfSeries(db, id)
+    stored.set(external_code, new Map(rows.map(({ rate_date, value }) => [rate_date, value])))
+  }
+  return stored
+}
+
+function rangeIn(random: Random, today: IsoDate): Window {
+  const to = addDays(today, 1 - random.int(0, 300))
+  return { from: addDays(to, -random.int(0, 200)), to }
+}
+
+function toggle(set: Set<string>, code: string): void {
+  if (!set.delete(code)) set.add(code)
+}
