@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { directory, EXECUTABLE, run } from './executable.ts'
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+
+test('is the version of this checkout', async (t) => {
+  assert.deepEqual(await run(t, ['--version']), { code: 0, out: `${version}\n`, err: '' })
+})
+
+test('helps, and opens nothing for it', async (t) => {
+  const env = { TMPDIR: '/does-not-exist' }
+  const program = await run(t, ['--help'], { env })
+  assert.equal(program.code, 0)
+  assert.match(program.out, /^ {2}serve .*\n/m)
+  const command = await run(t, ['serve', '--help'], { env })
+  assert.equal(command.code, 0)
+  assert.match(command.out, /--data-dir DIR/)
+})
+
+for (const { words, named } of [
+  { words: ['serve', '--prot', '8080'], named: /--prot/ },
+  { words: ['serve', '--port', '70000'], named: /--port .*"70000"/ },
+  { words: ['sync', '--from', '2026-02-30'], named: /--from .*"2026-02-30"/ },
+  { words: ['serv'], named: /"serv"/ },
+  { words: ['key', 'create'], named: /NAME is missing/ },
+  // Node's own flags are not ours.
+  { words: ['--inspect'], named: /--inspect/ },
+]) {
+  test(`refuses ${words.join(' ')} with exit code 2 and names what is wrong`, async (t) => {
+    const { code, out, err } = await run(t, words, { cwd: directory(t) })
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, named)
+  })
+}
+
+test('needs neither an environment nor a certain directory nor anything beside it', async (t) => {
+  const home = directory(t)
+  const executable = join(home, 'cambista')
+  copyFileSync(EXECUTABLE, executable)
+  const cwd = join(home, 'elsewhere')
+  mkdirSync(cwd)
+  const made = await run(t, ['key', 'create', 'erp'], { executable, cwd, env: {} })
+  assert.equal(made.code, 0, made.err)
+  assert.match(made.out, /^cbk_\w+\n$/)
+  assert.deepEqual(readdirSync(home).sort(), ['cambista', 'elsewhere'])
+  assert.deepEqual(readdirSync(cwd), ['cambista-data'])
+})
