@@ -1,7 +1,16 @@
 // Opens the one SQLite file of a data directory: who may read it, how safely it writes, which schema it has.
 // Refuses a file of a newer program and a file that is not ours.
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {
@@ -64,7 +73,9 @@ function makePrivate(dataDir: string, path: string): void {
   if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
   // An empty directory was made for us; one with other things in it is not ours to lock up.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
+  if (existsSync(path))
+    accessSync(path, constants.W_OK) // SQLite would only say "unable to open database file"
+  else closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
 }
 
 // Not `recursive: true`: under /proc that option tries for ever.
