@@ -25,15 +25,17 @@ function loadAddon(directories: readonly string[]): object | undefined {
   if (!addon) return undefined
   const refusals: string[] = []
   for (const directory of directories) {
+    const path = join(directory, `.cambista-${randomUUID()}.node`)
     try {
-      return loadFrom(join(directory, `.cambista-${randomUUID()}.node`), addon)
+      return loadFrom(path, addon)
     } catch (error) {
-      refusals.push(`${directory}: ${reasonOf(error)}`)
+      const [reason] = reasonOf(error).replace(`${path}: `, '').split(', ') // its name says nothing
+      refusals.push(`${directory} (${reason})`)
     }
   }
   throw new AppError(
     'failed',
-    `cannot load SQLite from a file in ${refusals.join('; nor in ')}. ` +
+    `cannot load SQLite from a file in ${refusals.join(' nor in ')}. ` +
       'Set TMPDIR to a directory that exists, is writable and is not mounted noexec',
   )
 }
