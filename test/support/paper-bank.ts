@@ -2,7 +2,7 @@
 // fail, and a data directory that is synced from it.
 
 import type { TestContext } from 'node:test'
-import type { IsoDate } from '../../src/dates.ts'
+import { addDays, dayOf, type IsoDate, isoOf } from '../../src/dates.ts'
 import { createLog } from '../../src/log.ts'
 import { bccr } from '../../src/providers/bccr.ts'
 import { bccrCatalogue } from '../../src/providers/bccr-catalogue.ts'
@@ -92,7 +92,7 @@ export function createPaperBank(
 }
 
 function lastDay(clock: TestClock): IsoDate {
-  return dayAfter(clock.today())
+  return addDays(clock.today(), 1)
 }
 
 function plausible({ band }: CatalogueSeries): string {
@@ -105,7 +105,7 @@ function answerOf(bank: PaperBank, { table, indicator, window }: Ask): Answer {
     indicator !== undefined ? [indicator] : table === '520' ? [...bank.listed.keys()] : ['317', '318']
   const observations: Observation[] = []
   for (const code of codes) {
-    for (let day = window.from; day <= window.to; day = dayAfter(day)) {
+    for (const day of daysFrom(window.from, window.to)) {
       const value = bank.publish[code]?.(day)
       if (value) observations.push({ code, day, value, roundedTo: bank.roundedTo })
     }
@@ -116,7 +116,7 @@ function answerOf(bank: PaperBank, { table, indicator, window }: Ask): Answer {
 }
 
 export function dayAfter(day: IsoDate, days = 1): IsoDate {
-  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)
+  return addDays(day, days)
 }
 
 export type Desk = {
@@ -194,9 +194,16 @@ export async function openDesk(
   }
 }
 
+const isoDays = new Map<number, IsoDate>()
+
 /** The days from the first to the last, both included. */
 export function daysFrom(first: IsoDate, last: IsoDate): IsoDate[] {
   const days: IsoDate[] = []
-  for (let day = first; day <= last; day = dayAfter(day)) days.push(day)
+  const end = dayOf(last)
+  for (let day = dayOf(first); day <= end; day++) {
+    const iso = isoDays.get(day) ?? isoOf(day)
+    isoDays.set(day, iso)
+    days.push(iso)
+  }
   return days
 }

@@ -1,9 +1,9 @@
 // A bank made of a seed: it publishes late, corrects itself, leaves days out, hides series, lies by saying nothing
 // and falls over. It remembers what it has truthfully answered, so that a test can compare.
 
-import { addDays, dayOf, type IsoDate, isoOf, latest } from '../../src/dates.ts'
+import { addDays, dayOf, earliest, type IsoDate, isoOf, latest } from '../../src/dates.ts'
 import { type Answer, type Ask, FetchFailure, type Observation } from '../../src/providers/provider.ts'
-import { EUR, JPY, type PaperBank, XDR } from './paper-bank.ts'
+import { daysFrom, EUR, JPY, type PaperBank, XDR } from './paper-bank.ts'
 
 export const FLOOR = '2024-01-01'
 export const PARITIES = ['3433', EUR, JPY, XDR]
@@ -75,8 +75,8 @@ export function createRandomBank(paper: PaperBank, random: Random, today: IsoDat
 
   const rowsOf = (code: string, ask: Ask): Observation[] => {
     const rows: Observation[] = []
-    const last = [ask.window.to, addDays(bank.today, 1)].toSorted()[0] ?? ''
-    for (let day = latest(ask.window.from, FLOOR); day <= last; day = addDays(day, 1)) {
+    const last = earliest(ask.window.to, addDays(bank.today, 1))
+    for (const day of daysFrom(latest(ask.window.from, FLOOR), last)) {
       const found = books.get(code)?.book.get(day)
       if (!found || found.on > bank.today) continue
       const value = found.correctedOn <= bank.today ? found.last : found.first
