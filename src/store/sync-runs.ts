@@ -80,14 +80,13 @@ export function selectRuns(
   return query.execute()
 }
 
-/** The run that ended last, whatever its status. */
-export function selectLastFinishedRun(db: Db, providerId?: number): Promise<SyncRunRow | undefined> {
-  let query = db
+/** The run that ended last, whatever its status. One runs at a time, so they end in the order of their ids. */
+export function selectLastFinishedRun(db: Db): Promise<SyncRunRow | undefined> {
+  return db
     .selectFrom('sync_runs')
     .selectAll()
     .where('finished_at', 'is not', null)
-    .orderBy('finished_at', 'desc')
     .orderBy('id', 'desc')
-  if (providerId !== undefined) query = query.where('provider_id', '=', providerId)
-  return query.executeTakeFirst()
+    .limit(1)
+    .executeTakeFirst()
 }

@@ -29,7 +29,7 @@ export type SchedulerDeps = {
   log: Log
   /** Runs all providers once; true when every run was ok and today's dollar is stored. */
   run: (trigger: SyncTrigger, signal: AbortSignal) => Promise<boolean>
-  /** The run that ended last, read at start. */
+  /** The newest run, read at start. */
   lastRun: SyncRunRow | undefined
   /** Whether today's dollar is stored, at start. */
   current: boolean
@@ -54,12 +54,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   let seen = clock()
   let scheduled = nextTime(cron, seen)
   let retryAt: Date | undefined
-  let retries = 0
+  let retryWait = 0
   let running: Promise<void> | undefined
 
   const begin = (trigger: SyncTrigger) => {
     retryAt = undefined
-    if (trigger !== 'retry') retries = 0
+    if (trigger !== 'retry') retryWait = 0
     running = attempt(trigger).finally(() => {
       running = undefined
     })
@@ -75,22 +75,23 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     if (!ok) retryLater()
   }
   const retryLater = () => {
-    retryAt = new Date(clock().getTime() + (retries === 0 ? FIRST_RETRY_MS : LATER_RETRY_MS))
-    retries += 1
+    retryWait = retryWait === 0 ? FIRST_RETRY_MS : LATER_RETRY_MS
+    retryAt = new Date(clock().getTime() + retryWait)
   }
   const look = () => {
     const now = clock()
     // The clock was set back: what was planned from the future does not hold.
     if (now < seen) {
       scheduled = nextTime(cron, now)
-      if (retryAt) retryLater()
+      if (retryAt) retryAt = new Date(Math.min(retryAt.getTime(), now.getTime() + retryWait))
     }
     seen = now
-    const due = scheduled !== undefined && now >= scheduled
-    if (due) scheduled = nextTime(cron, now)
+    // What comes due while a run is under way waits for its end: that run may have begun yesterday.
     if (running) return
-    if (due) begin('scheduler')
-    else if (retryAt && now >= retryAt) begin('retry')
+    if (scheduled !== undefined && now >= scheduled) {
+      scheduled = nextTime(cron, now)
+      begin('scheduler')
+    } else if (retryAt && now >= retryAt) begin('retry')
   }
 
   let timer: NodeJS.Timeout | undefined
@@ -116,7 +117,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
 /** Whether no run has come to its end since the last scheduled time; one that was interrupted has not. */
 function wasMissed({ cron, clock, lastRun }: SchedulerDeps): boolean {
-  if (!lastRun || lastRun.message?.includes(INTERRUPTED)) return true
+  if (!lastRun || lastRun.finished_at === null || lastRun.message?.includes(INTERRUPTED)) return true
   const due = previousTime(cron, clock())
   return due !== undefined && new Date(lastRun.started_at) < due
 }

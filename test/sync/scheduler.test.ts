@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { IN_PROGRESS, type SyncRunRow } from '../../src/store/sync-runs.ts'
+import { createScheduler, disabledScheduler, type SchedulerDeps } from '../../src/sync/scheduler.ts'
+import { fixedClock } from '../support/ground.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const CRON = '0 5 * * *' // 11:00 UTC
+const NOON = '2026-03-24T12:00:00Z'
+
+const DAWN_RUN: SyncRunRow = {
+  id: 1,
+  provider_id: 1,
+  trigger: 'scheduler',
+  status: 'ok',
+  date_from: null,
+  date_to: null,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  message: null,
+  started_at: '2026-03-24T11:00:01Z',
+  finished_at: '2026-03-24T11:02:00Z',
+}
+
+type Answer = boolean | 'refused' | 'defect' | Promise<boolean>
+
+/** A scheduler whose runs are noted as `trigger at time`, and answered one after the other. */
+function openScheduler(
+  t: TestContext,
+  options: { now?: string; answers?: Answer[]; last?: Partial<SyncRunRow> | null; current?: boolean } = {},
+) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = fixedClock(options.now ?? NOON)
+  const answers = options.answers ?? []
+  const runs: string[] = []
+  const logged: string[] = []
+  let signal: AbortSignal | undefined
+  const run: SchedulerDeps['run'] = async (trigger, stop) => {
+    signal = stop
+    runs.push(`${trigger} ${clock.read().toISOString().slice(0, 16)}`)
+    const answer = answers.shift() ?? true
+    if (answer === 'refused') throw new AppError('conflict', 'a sync is already running')
+    if (answer === 'defect') throw new TypeError('surprise')
+    return answer
+  }
+  const scheduler = createScheduler({
+    cron: CRON,
+    clock: clock.read,
+    log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
+    run,
+    lastRun: options.last === null ? undefined : { ...DAWN_RUN, ...options.last },
+    current: options.current ?? true,
+  })
+  t.after(() => scheduler.close())
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+  return {
+    scheduler,
+    clock,
+    runs,
+    logged,
+    signal: () => signal,
+    /** Lets time pass, in steps. */
+    async pass(ms: number, step = Math.min(ms, MINUTE)) {
+      for (let passed = 0; passed < ms; passed += step) {
+        clock.now = new Date(clock.now.getTime() + step)
+        t.mock.timers.tick(1000)
+        await settle()
+      }
+    },
+    /** Sets the clock; the scheduler's next look sees it. */
+    async setClock(instant: string) {
+      clock.now = new Date(instant)
+      t.mock.timers.tick(1000)
+      await settle()
+    },
+    settle,
+  }
+}
+
+test('nothing runs before it is started, nor when nothing is due', async (t) => {
+  const { scheduler, pass, runs, signal } = openScheduler(t)
+  await pass(HOUR)
+  scheduler.start()
+  await pass(20 * HOUR)
+  assert.deepEqual(runs, [])
+  assert.equal(signal(), undefined)
+})
+
+test('the scheduled time is reached once a day', async (t) => {
+  const { scheduler, pass, runs } = openScheduler(t)
+  scheduler.start()
+  await pass(3 * DAY)
+  assert.deepEqual(runs, [
+    'scheduler 2026-03-25T11:00',
+    'scheduler 2026-03-26T11:00',
+    'scheduler 2026-03-27T11:00',
+  ])
+})
+
+test('the scheduled time is in Costa Rica, not where the machine is', (t) => {
+  const { scheduler } = openScheduler(t)
+  const { state, schedule, nextRun } = scheduler.status()
+  assert.deepEqual([state, schedule], ['running', CRON])
+  assert.equal(nextRun?.toISOString(), '2026-03-25T11:00:00.000Z')
+})
+
+// what the last run was, whether today's dollar is there, what runs at start, what within the first hour
+const AT_ONCE = ['startup 2026-03-24T12:00']
+const STARTS: [string, Partial<SyncRunRow> | null, boolean, string[]][] = [
+  ['no run was ever made', null, false, AT_ONCE],
+  ['the last run was before dawn', { started_at: '2026-03-24T10:59:59Z' }, true, AT_ONCE],
+  ['the last run was at dawn', { started_at: '2026-03-24T11:00:00Z' }, true, []],
+  ['the last run was stopped', { message: 'interrupted: the program was stopped' }, true, AT_ONCE],
+  ['the last run was killed', { status: 'error', message: 'interrupted' }, true, AT_ONCE],
+  ['a run was killed just now', { status: 'error', message: IN_PROGRESS, finished_at: null }, true, AT_ONCE],
+  ['the last run was parcial', { status: 'parcial' }, true, ['retry 2026-03-24T12:15']],
+  ['the last run was an error', { status: 'error' }, true, ['retry 2026-03-24T12:15']],
+  ["today's dollar is not there", {}, false, ['retry 2026-03-24T12:15']],
+  ['all is well', {}, true, []],
+]
+for (const [what, last, current, expected] of STARTS) {
+  test(`at start, when ${what}: ${expected.join() || 'nothing'}`, async (t) => {
+    const { scheduler, pass, runs, settle } = openScheduler(t, { last, current })
+    scheduler.start()
+    await settle()
+    await pass(HOUR)
+    assert.deepEqual(runs, expected)
+  })
+}
+
+for (const bad of [false, 'refused', 'defect'] as const) {
+  test(`after a run that ${bad === false ? 'was not ok' : bad === 'refused' ? 'was refused' : 'broke'}, retries after 15 minutes and then hourly until one is ok`, async (t) => {
+    const { scheduler, pass, runs, logged } = openScheduler(t, { answers: [bad, bad, bad, true] })
+    scheduler.start()
+    await pass(DAY + 6 * HOUR)
+    assert.deepEqual(runs, [
+      'scheduler 2026-03-25T11:00',
+      'retry 2026-03-25T11:15',
+      'retry 2026-03-25T12:15',
+      'retry 2026-03-25T13:15',
+    ])
+    assert.equal(logged.join('').includes('surprise'), bad === 'defect')
+  })
+}
+
+test('retries begin anew with the next scheduled run', async (t) => {
+  const { scheduler, pass, runs } = openScheduler(t, {
+    now: '2026-03-24T10:30:00Z',
+    last: { status: 'error', started_at: '2026-03-24T09:00:00Z' },
+    answers: [false, false],
+  })
+  scheduler.start()
+  await pass(HOUR)
+  assert.deepEqual(runs, ['retry 2026-03-24T10:45', 'scheduler 2026-03-24T11:00', 'retry 2026-03-24T11:15'])
+})
+
+test('the next run that the status tells of is the retry when that comes first', async (t) => {
+  const { scheduler, pass } = openScheduler(t, { answers: [false, false] })
+  scheduler.start()
+  await pass(DAY)
+  assert.equal(scheduler.status().nextRun?.toISOString().slice(0, 16), '2026-03-25T12:15')
+})
+
+test('a machine that slept over dawn runs once when it wakes', async (t) => {
+  const { scheduler, setClock, pass, runs } = openScheduler(t)
+  scheduler.start()
+  await pass(HOUR)
+  await setClock('2026-03-28T17:00:00Z')
+  await pass(HOUR)
+  assert.deepEqual(runs, ['scheduler 2026-03-28T17:00'])
+})
+
+test('a clock that is set back a day still runs at the next dawn', async (t) => {
+  const { scheduler, setClock, pass, runs } = openScheduler(t)
+  scheduler.start()
+  await setClock('2026-03-23T10:00:00Z')
+  await pass(2 * HOUR)
+  assert.deepEqual(runs, ['scheduler 2026-03-23T11:00'])
+})
+
+test('a clock that ran ahead ten years and is set right goes on where it is', async (t) => {
+  const { scheduler, setClock, pass, runs } = openScheduler(t, { answers: [false, false] })
+  scheduler.start()
+  await setClock('2036-01-01T00:00:00Z')
+  await setClock('2026-03-24T12:01:00Z')
+  await pass(DAY)
+  assert.deepEqual(runs, [
+    'scheduler 2036-01-01T00:00',
+    'retry 2026-03-24T12:16',
+    'retry 2026-03-24T13:16',
+    'scheduler 2026-03-25T11:00',
+  ])
+})
+
+test('a clock that is nudged back all the time does not put the retry off', async (t) => {
+  const { scheduler, pass, clock, runs } = openScheduler(t, { last: { status: 'error' } })
+  scheduler.start()
+  for (let minute = 0; minute < 20; minute++) {
+    await pass(MINUTE)
+    clock.now = new Date(clock.now.getTime() - 2000)
+    await pass(1)
+  }
+  assert.deepEqual(runs, ['retry 2026-03-24T12:15'])
+})
+
+test('a scheduled time that comes while a run is under way is not forgotten', async (t) => {
+  const gate = Promise.withResolvers<boolean>()
+  const { scheduler, pass, runs, settle } = openScheduler(t, { last: null, answers: [gate.promise] })
+  scheduler.start()
+  await pass(DAY)
+  assert.deepEqual(runs, ['startup 2026-03-24T12:00'])
+  gate.resolve(true)
+  await settle()
+  await pass(HOUR)
+  assert.deepEqual(runs, ['startup 2026-03-24T12:00', 'scheduler 2026-03-25T12:01'])
+})
+
+test('closing stops a run that is under way, and waits for its end', async (t) => {
+  const gate = Promise.withResolvers<boolean>()
+  const { scheduler, pass, settle, signal, runs } = openScheduler(t, { last: null, answers: [gate.promise] })
+  scheduler.start()
+  await settle()
+  let closed = false
+  const closing = scheduler.close().then(() => {
+    closed = true
+  })
+  await settle()
+  assert.deepEqual([signal()?.aborted, closed], [true, false])
+  gate.resolve(false)
+  await closing
+  await pass(2 * DAY)
+  assert.deepEqual([scheduler.status().state, runs.length], ['stopped', 1])
+})
+
+test('a disabled scheduler never runs', async () => {
+  const scheduler = disabledScheduler(CRON)
+  scheduler.start()
+  assert.deepEqual(scheduler.status(), { state: 'disabled', schedule: CRON, nextRun: undefined })
+  await scheduler.close()
+})
