@@ -10,7 +10,7 @@ import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { openDatabase } from './store/database.ts'
 import { openRateBook } from './store/rate-book.ts'
-import { selectLastFinishedRun } from './store/sync-runs.ts'
+import { selectRuns } from './store/sync-runs.ts'
 import { watchDatabase } from './store/watch.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { hasDollarOf, type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
@@ -78,7 +78,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
         cron: config.syncCron,
         clock,
         log,
-        lastRun: await selectLastFinishedRun(db),
+        lastRun: (await selectRuns(db, { limit: 1 }))[0],
         current: await hasDollarOf(db, todayIn(clock)),
         run: async (trigger, signal) => {
           const ends = await sync({ trigger, signal, range: undefined })
