@@ -1,0 +1,46 @@
+import type { Db } from './tables.ts'
+
+export type CompanyRow = { id: number; name: string; code: string; created_at: string }
+
+/** Every company, by id. */
+export function selectCompanies(db: Db): Promise<CompanyRow[]> {
+  return db.selectFrom('companies').selectAll().orderBy('id').execute()
+}
+
+export function findCompany(db: Db, id: number): Promise<CompanyRow | undefined> {
+  return db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The company of this id, if its code is this one, letter by letter. */
+export function findCompanyByCode(db: Db, id: number, code: string): Promise<CompanyRow | undefined> {
+  return db
+    .selectFrom('companies')
+    .selectAll()
+    .where('id', '=', id)
+    .where('code', '=', code)
+    .executeTakeFirst()
+}
+
+export function findCompanyOfCode(db: Db, code: string): Promise<CompanyRow | undefined> {
+  return db.selectFrom('companies').selectAll().where('code', '=', code).executeTakeFirst()
+}
+
+/** Adds a company, under the next free id if it brings none. */
+export function insertCompany(
+  db: Db,
+  company: { id?: number | undefined; name: string; code: string; createdAt: string },
+): Promise<CompanyRow> {
+  const { createdAt: created_at, ...rest } = company
+  return db
+    .insertInto('companies')
+    .values({ ...rest, created_at })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function updateCompany(
+  db: Db,
+  { id, name, code }: { id: number; name: string; code: string },
+): Promise<void> {
+  await db.updateTable('companies').set({ name, code }).where('id', '=', id).execute()
+}

@@ -1,0 +1,97 @@
+// Documents, each with its attachment. Which files hold the contents is known by the folder of blobs.
+
+import type { Db } from './tables.ts'
+
+export type DocumentRow = {
+  id: number
+  name: string
+  mimetype: string
+  size: number
+  sha256: string
+  created_at: string
+  attachment_id: number
+  agent_id: number
+  owner_id: number
+  company_id: number
+}
+
+export type NewDocuments = {
+  companyId: number
+  agentId: number
+  ownerId: number
+  createdAt: string
+  files: readonly { name: string; mimetype: string; size: number; sha256: string }[]
+}
+
+export type DocumentFilter = {
+  companyId?: number | undefined
+  agentId?: number | undefined
+  /** Only documents of a greater id. */
+  after?: number | undefined
+  limit: number
+}
+
+/** Writes a batch, inside the caller's transaction, and returns its rows in the order of its files. */
+export async function insertDocuments(
+  db: Db,
+  batch: NewDocuments,
+): Promise<{ id: number; name: string; attachment_id: number }[]> {
+  const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
+  const rows = []
+  for (const { name, mimetype, size, sha256 } of batch.files) {
+    const attachment = await db
+      .insertInto('attachments')
+      .values({ name, mimetype, size, sha256, created_at })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const row = await db
+      .insertInto('documents')
+      .values({ attachment_id: attachment.id, company_id, agent_id, owner_id, name, created_at })
+      .returning(['id', 'name', 'attachment_id'])
+      .executeTakeFirstOrThrow()
+    rows.push(row)
+  }
+  return rows
+}
+
+/** Documents by id. */
+export function selectDocuments(db: Db, filter: DocumentFilter): Promise<DocumentRow[]> {
+  let query = joined(db).orderBy('documents.id').limit(filter.limit)
+  if (filter.companyId !== undefined) query = query.where('documents.company_id', '=', filter.companyId)
+  if (filter.agentId !== undefined) query = query.where('documents.agent_id', '=', filter.agentId)
+  if (filter.after !== undefined) query = query.where('documents.id', '>', filter.after)
+  return query.execute()
+}
+
+export function findDocument(db: Db, id: number): Promise<DocumentRow | undefined> {
+  return joined(db).where('documents.id', '=', id).executeTakeFirst()
+}
+
+/** Whether any attachment needs the blob. */
+export async function isBlobNamed(db: Db, sha256: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('attachments')
+    .select('id')
+    .where('sha256', '=', sha256)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function joined(db: Db) {
+  return db
+    .selectFrom('documents')
+    .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+    .select([
+      'documents.id',
+      'documents.name',
+      'attachments.mimetype',
+      'attachments.size',
+      'attachments.sha256',
+      'documents.created_at',
+      'documents.attachment_id',
+      'documents.agent_id',
+      'documents.owner_id',
+      'documents.company_id',
+    ])
+}

@@ -1,0 +1,34 @@
+import type { Db } from './tables.ts'
+
+/** `company_id` is null for an owner that may own documents of any company. */
+export type OwnerRow = { id: number; name: string; company_id: number | null; created_at: string }
+
+/** Owners by id: all, or those of one company. */
+export function selectOwners(db: Db, companyId?: number): Promise<OwnerRow[]> {
+  const query = db.selectFrom('owners').selectAll().orderBy('id')
+  return (companyId === undefined ? query : query.where('company_id', '=', companyId)).execute()
+}
+
+export function findOwner(db: Db, id: number): Promise<OwnerRow | undefined> {
+  return db.selectFrom('owners').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Adds an owner, under the next free id if it brings none. */
+export function insertOwner(
+  db: Db,
+  owner: { id?: number | undefined; name: string; company_id: number | null; createdAt: string },
+): Promise<OwnerRow> {
+  const { createdAt: created_at, ...rest } = owner
+  return db
+    .insertInto('owners')
+    .values({ ...rest, created_at })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function updateOwner(
+  db: Db,
+  { id, name, company_id }: { id: number; name: string; company_id: number | null },
+): Promise<void> {
+  await db.updateTable('owners').set({ name, company_id }).where('id', '=', id).execute()
+}
