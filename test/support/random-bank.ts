@@ -106,9 +106,11 @@ export function createRandomBank(paper: PaperBank, random: Random, today: IsoDat
     if (random.chance(bank.failing)) throw new FetchFailure('HTTP 500')
     if (random.chance(0.02)) paper.asksAlone = !paper.asksAlone
     const answer = truth(ask)
-    // The lie that a late bank tells: nothing yet. Of history it would be believed, as it must be.
-    if (random.chance(bank.silent) && (ask.indicator === undefined || ask.window.to >= bank.today)) {
-      return { listed: ask.indicator === undefined ? [] : answer.listed, observations: [] }
+    // What a late bank says: nothing yet. Of history it would be believed, as it must be.
+    const late = ask.indicator === undefined || ask.window.to >= bank.today
+    if (late && random.chance(bank.silent)) {
+      answer.observations = []
+      if (ask.indicator === undefined) answer.listed = []
     }
     for (const { code } of answer.listed) bank.answered.push({ code, ...ask.window })
     for (const { code, day, value } of answer.observations) {
