@@ -3,6 +3,7 @@
 // Which blobs are needed is known by the rows, not here.
 
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -31,6 +32,8 @@ export type Blobs = {
   read(sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>
   /** Whether there was such a blob. */
   remove(sha256: string): Promise<boolean>
+  /** Whether there is such a blob, without waiting: for use inside a transaction. */
+  isThere(sha256: string): boolean
   list(): AsyncGenerator<string>
   /** Removes what a crash left: all temporary files and the blobs without a row. Only while nobody uploads. */
   sweep(
@@ -111,6 +114,7 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
       )
     },
     remove,
+    isThere: (sha256) => existsSync(placeOf(sha256)),
     list,
     async sweep(isNamed) {
       const swept = { temporary: 0, unnamed: 0 }

@@ -9,7 +9,7 @@ import { nativeBinding } from './native.ts'
 export type Lock = { release(): void }
 
 /** Takes the lock, or returns undefined when somebody holds it; never waits. */
-export function takeLock(dataDir: string, name: 'sync.lock'): Lock | undefined {
+export function takeLock(dataDir: string, name: 'sync.lock' | 'serve.lock'): Lock | undefined {
   const path = join(dataDir, name)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const sqlite = new Sqlite(path, { timeout: 0, nativeBinding: nativeBinding(dataDir) })
