@@ -1,16 +1,22 @@
 // The composition: which parts a running cambista has and how they hang together. Shared by `serve`, `demo`
 // and the tests, which hand in another clock or another provider.
 
+import { join } from 'node:path'
 import { type Clock, type IsoDate, todayIn } from './dates.ts'
-import { reasonOf } from './errors.ts'
+import { AppError, reasonOf } from './errors.ts'
 import { openKeyring } from './http/auth.ts'
 import { startServer } from './http/server.ts'
+import type { UploadLimits } from './http/uploads.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
+import { openBlobs } from './store/blobs.ts'
 import { openDatabase } from './store/database.ts'
+import { isBlobNamed } from './store/documents.ts'
+import { takeLock } from './store/lock.ts'
 import { openRateBook } from './store/rate-book.ts'
 import { selectRuns } from './store/sync-runs.ts'
+import type { Db } from './store/tables.ts'
 import { watchDatabase } from './store/watch.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { hasDollarOf, type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
@@ -25,6 +31,7 @@ export type AppConfig = {
   backfillFrom: IsoDate
   /** Read anew for each sync run. */
   providerSettings: () => ProviderSettings
+  limits: UploadLimits
   log: Log
 }
 
@@ -47,6 +54,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const db = openDatabase(config.dataDir)
   parts.defer(() => db.destroy())
+  const lock = takeLock(config.dataDir, 'serve.lock')
+  if (!lock) throw new AppError('failed', `the data directory is in use by another server: ${config.dataDir}`)
+  parts.defer(() => lock.release())
   await ensureCatalogue(db, providers)
   const book = await openRateBook(db)
   const keyring = await openKeyring(db, clock)
@@ -88,9 +98,21 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     : disabledScheduler(config.syncCron)
   parts.defer(() => scheduler.close())
 
-  const server = await startServer({ db, book, keyring, scheduler, clock, log }, config)
+  const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log)
+  const { limits } = config
+  const deps = { db, book, keyring, scheduler, clock, log, blobs, blobsDir, limits }
+  const server = await startServer(deps, config)
   parts.defer(() => server.close())
   scheduler.start()
   const open = parts.move()
   return { url: server.url, sync, close: () => open.disposeAsync() }
+}
+
+/** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */
+async function openSweptBlobs(db: Db, dataDir: string, log: Log) {
+  const blobsDir = join(dataDir, 'blobs')
+  const blobs = await openBlobs(blobsDir)
+  const swept = await blobs.sweep((sha256) => isBlobNamed(db, sha256))
+  if (swept.temporary + swept.unnamed > 0) log.info('swept what a crash left', swept)
+  return { blobs, blobsDir }
 }

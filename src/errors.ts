@@ -8,7 +8,11 @@ export type ErrorCode =
   | 'not-found'
   | 'method-not-allowed'
   | 'conflict'
+  | 'timeout'
+  | 'too-large'
+  | 'range'
   | 'invalid'
+  | 'busy'
   | 'unavailable'
   | 'disk-full'
   | 'usage' // the command line was wrong: exit 2

@@ -25,6 +25,8 @@ const DOORS: Record<string, (path: string) => boolean> = {
   'decimal.js': (path) => path === 'src/decimal.ts',
   '@valibot/to-json-schema': (path) => path === 'src/http/openapi.ts',
   valibot: (path) => path.startsWith('src/'),
+  'content-disposition': (path) => path === 'src/http/documents.ts',
+  'range-parser': (path) => path === 'src/http/documents.ts',
   htmlparser2: (path) => path === 'src/plain-text.ts',
 }
 

@@ -6,6 +6,7 @@ import { VERSION } from '../assets.ts'
 import { todayIn } from '../dates.ts'
 import { startBank } from '../demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../domain/secrets.ts'
+import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog } from '../log.ts'
 import { bccr } from '../providers/bccr.ts'
 import { insertApiKey } from '../store/api-keys.ts'
@@ -47,6 +48,7 @@ export const demo: Command = {
           paceMs: 0,
           userAgent: `cambista/${VERSION}`,
         }),
+        limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 256 * 1024 ** 2, maxUploads: 16 },
         log,
       },
       { providers: [DEMO_BANK] },

@@ -26,6 +26,19 @@ const integer = (low: number, high: number) => (text: string) =>
     ? undefined
     : `must be an integer from ${low} to ${high}`
 
+const SIZE = /^(\d{1,12})(|KiB|MiB|GiB|TiB)$/i
+const UNITS = ['', 'kib', 'mib', 'gib', 'tib']
+const size = (text: string) =>
+  SIZE.test(text) && Number.isSafeInteger(bytesOf(text))
+    ? undefined
+    : 'must be a number of bytes, or of KiB, MiB, GiB or TiB, such as 500MiB'
+
+/** The bytes that a size such as `2GiB` says; the text must be one. */
+export function bytesOf(text: string): number {
+  const [, digits = '', unit = ''] = SIZE.exec(text) ?? []
+  return Number(digits) * 1024 ** UNITS.indexOf(unit.toLowerCase())
+}
+
 export const OPTIONS = {
   host: { value: 'ADDRESS', fallback: '127.0.0.1', help: 'address to listen on', fault: nonEmpty },
   port: {
@@ -79,6 +92,24 @@ export const OPTIONS = {
     fallback: undefined,
     help: "file with the bank's token (or the token itself in CAMBISTA_BCCR_TOKEN); read anew for each sync",
     fault: anything,
+  },
+  'max-body': {
+    value: 'SIZE',
+    fallback: '2GiB',
+    help: 'largest upload request, such as 500MiB',
+    fault: size,
+  },
+  'min-free': {
+    value: 'SIZE',
+    fallback: '256MiB',
+    help: 'disk space that uploads leave free',
+    fault: size,
+  },
+  'max-uploads': {
+    value: 'N',
+    fallback: '16',
+    help: 'uploads at once; others wait their turn briefly',
+    fault: integer(1, 1000),
   },
   'log-format': { value: 'FORMAT', fallback: 'text', help: 'text or json', fault: oneOf('text', 'json') },
   'log-level': {

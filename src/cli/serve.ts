@@ -1,11 +1,13 @@
 import { startApp } from '../app.ts'
 import { VERSION } from '../assets.ts'
+import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog, type LogFormat, type LogLevel } from '../log.ts'
 import { selectActiveApiKeyHashes } from '../store/api-keys.ts'
 import type { Values } from './args.ts'
 import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import type { Command, Terminal } from './command.ts'
 import { becomeOwner, withDatabase } from './data-dir.ts'
+import { bytesOf } from './options.ts'
 
 const LOG_OPTIONS = ['log-format', 'log-level'] as const
 
@@ -21,6 +23,9 @@ export const serve: Command = {
     'sync-cron',
     'backfill-from',
     ...BANK_OPTIONS,
+    'max-body',
+    'min-free',
+    'max-uploads',
     ...LOG_OPTIONS,
   ],
   example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
@@ -37,6 +42,12 @@ export const serve: Command = {
       syncCron: values.text('sync-cron'),
       backfillFrom: values.text('backfill-from'),
       providerSettings: bankSettings(values, terminal.env),
+      limits: {
+        ...UPLOAD_WAITS,
+        maxBody: bytesOf(values.text('max-body')),
+        minFree: bytesOf(values.text('min-free')),
+        maxUploads: values.number('max-uploads'),
+      },
       log,
     })
     log.info('listening', { url: app.url, data: dataDir, version: VERSION })

@@ -2,7 +2,8 @@
 // OpenAPI operation, from the same schemas that check the request. Everything that is the same for all
 // endpoints happens here, in this order: key, method, parameters, handler, headers.
 
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { H3, H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
 import type * as v from 'valibot'
@@ -10,16 +11,25 @@ import { AppError } from '../errors.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
 
+/** Who may ask: anybody, who has a key of the rates API, or a token of the family and the endpoint's method. */
+export type Access = 'open' | 'key' | 'documents' | 'agent'
+
+export type Method = 'GET' | 'POST'
+
 export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
   path: string
   summary: string
-  /** Whether it may be asked without a key. */
-  open?: boolean
+  /** By default a key is needed. */
+  access?: Access
   query?: Q
   params?: P
+  /** What a POST sends; described here, read by the handler. */
+  body?: v.GenericSchema
   /** What a 200 holds. */
   answer: v.GenericSchema
-  /** Whether a 404 is among the answers. */
+  /** Whether a 200 holds bytes instead of JSON. */
+  binary?: boolean
+  /** What a 404 means, where it is among the answers. */
   notFound?: string
   handle: (request: {
     event: H3Event
@@ -28,39 +38,60 @@ export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
   }) => Reply | Promise<Reply>
 }
 
-export type AnyEndpoint = Endpoint<v.GenericSchema, v.GenericSchema>
+export type AnyEndpoint = Endpoint<v.GenericSchema, v.GenericSchema> & { method: Method }
 
-/** An answer: a status, JSON text, and headers beside those that every answer has. */
-export type Reply = { status?: number; body: string; headers?: Record<string, string> }
+/**
+ * An answer: a status, JSON text, and headers beside those that every answer has. A stream comes with its own
+ * content-type and content-length, and is not made for a HEAD.
+ */
+export type Reply = { status?: number; body: string | Readable; headers?: Record<string, string> }
 
 export type Api = {
   get<Q extends v.GenericSchema, P extends v.GenericSchema>(endpoint: Endpoint<Q, P>): void
+  post<Q extends v.GenericSchema, P extends v.GenericSchema>(endpoint: Endpoint<Q, P>): void
   /** What was mounted so far, for the OpenAPI document. */
   endpoints: readonly AnyEndpoint[]
 }
 
-export function createApi(app: H3, checkKey: (event: H3Event) => void): Api {
+export function createApi(
+  app: H3,
+  check: (event: H3Event, access: Exclude<Access, 'open'>, method: Method) => void,
+): Api {
   const endpoints: AnyEndpoint[] = []
+  const mount = <Q extends v.GenericSchema, P extends v.GenericSchema>(
+    endpoint: Endpoint<Q, P>,
+    method: Method,
+  ) => {
+    endpoints.push({ ...(endpoint as unknown as AnyEndpoint), method })
+    const { path, access = 'key' } = endpoint
+    const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
+      event.context.route = path
+      if (access !== 'open') check(event, access, method)
+      if (!allowed.includes(event.req.method)) {
+        throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
+      }
+      const faults: ValidationItem[] = []
+      const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
+      const sent = queryOf(event.url.search, faults)
+      const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
+      if (faults.length > 0) throw invalidParameters(faults)
+      const reply = endpoint.handle({ event, query, params })
+      return reply instanceof Promise ? reply.then((one) => respond(event, one)) : respond(event, reply)
+    })
+  }
   return {
     endpoints,
-    get(endpoint) {
-      endpoints.push(endpoint as unknown as AnyEndpoint)
-      app.all(endpoint.path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
-        event.context.route = endpoint.path
-        if (!endpoint.open) checkKey(event)
-        if (event.req.method !== 'GET' && event.req.method !== 'HEAD') {
-          throw new AppError('method-not-allowed', 'Method not allowed', { details: 'GET, HEAD' })
-        }
-        const faults: ValidationItem[] = []
-        const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
-        const sent = queryOf(event.url.search, faults)
-        const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
-        if (faults.length > 0) throw invalidParameters(faults)
-        const reply = endpoint.handle({ event, query, params })
-        return reply instanceof Promise ? reply.then((one) => respond(event, one)) : respond(event, reply)
-      })
-    },
+    get: (endpoint) => mount(endpoint, 'GET'),
+    post: (endpoint) => mount(endpoint, 'POST'),
   }
+}
+
+/** The request and the response below the framework, for a body or a stream of our own. */
+export function nodeOf(event: H3Event): { req: IncomingMessage; res: ServerResponse } {
+  const node = event.runtime?.node
+  if (!node?.res) throw new TypeError('not a request of node:http')
+  return { req: node.req as IncomingMessage, res: node.res as ServerResponse }
 }
 
 /** An answer that no cache may keep. */
@@ -80,8 +111,9 @@ export function respond(event: H3Event, reply: Reply): Response {
   const statusText = STATUS_CODES[status] ?? ''
   if (status === 304) return new FastResponse(null, { status, statusText, headers })
   headers['content-type'] ??= 'application/json; charset=utf-8'
-  if (event.req.method !== 'HEAD') return new FastResponse(reply.body, { status, statusText, headers })
-  headers['content-length'] = String(Buffer.byteLength(reply.body))
+  if (event.req.method !== 'HEAD')
+    return new FastResponse(reply.body as string, { status, statusText, headers })
+  headers['content-length'] ??= String(Buffer.byteLength(String(reply.body)))
   return new FastResponse(null, { status, statusText, headers })
 }
 

@@ -1,53 +1,86 @@
-// Who may ask. Keys are compared by their SHA-256: what an attacker could learn from the time a look-up takes
-// is about a hash that they cannot steer. The set of hashes is held in memory and renewed when keys change.
+// Who may ask. Secrets are compared by their SHA-256: what an attacker could learn from the time a look-up
+// takes is about a hash that they cannot steer. The active ones are held in memory and renewed when they change.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../dates.ts'
+import { todayIn } from '../dates.ts'
 import { AppError } from '../errors.ts'
 import { selectActiveApiKeyHashes, updateApiKeysUsed } from '../store/api-keys.ts'
 import type { Db } from '../store/tables.ts'
+import { selectActiveTokens, updateTokensUsed } from '../store/tokens.ts'
+import type { Method } from './api.ts'
 
 export type Keyring = {
   /** @throws AppError `unauthorized` unless the key is an active one */
-  check(key: string | null): void
-  /** Reads the keys again, after another process changed them. */
+  checkKey(key: string | null): void
+  /**
+   * The id of the token in an Authorization header.
+   * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token; `forbidden` for
+   *   one that is not for this family and method (decisions 3.7)
+   */
+  checkToken(authorization: string | null, family: 'documents' | 'agent', method: Method): number
+  /** Reads keys and tokens again, after another process changed them. */
   refresh(): Promise<void>
-  /** Writes down which keys were used since the last time. */
+  /** Writes down which were used since the last time. */
   recordUse(): Promise<void>
 }
 
-const MAX_KEY_LENGTH = 200
+type Secrets<T> = { known: Map<string, T & { digest: Buffer }>; used: Set<number> }
+
+const MAX_SECRET_LENGTH = 200
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
 export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
-  let keys = await readKeys(db)
-  let used = new Set<number>()
+  const keys = byHash(await selectActiveApiKeyHashes(db))
+  const tokens = byHash(await selectActiveTokens(db))
   return {
-    check(key) {
-      const digest = key && key.length <= MAX_KEY_LENGTH ? hash('sha256', key, 'buffer') : undefined
-      const known = digest && keys.get(digest.toString('base64'))
-      if (!known || !timingSafeEqual(known.digest, digest)) {
-        throw new AppError('unauthorized', 'Missing or invalid API key')
+    checkKey(key) {
+      if (!find(keys, key)) throw new AppError('unauthorized', 'Missing or invalid API key')
+    },
+    checkToken(authorization, family, method) {
+      const [, secret] = BEARER.exec(authorization ?? '') ?? []
+      if (!secret) throw new AppError('unauthorized', 'Invalid Authorization header format')
+      const token = find(tokens, secret)
+      if (!token || (token.expires_at !== null && token.expires_at < todayIn(clock))) {
+        throw new AppError('unauthorized', 'Invalid or expired token')
       }
-      used.add(known.id)
+      if (!token.allow.includes(`${family}:${method}`)) {
+        throw new AppError('forbidden', 'Token not allowed for this endpoint')
+      }
+      return token.id
     },
     async refresh() {
-      keys = await readKeys(db)
+      keys.known = byHash(await selectActiveApiKeyHashes(db)).known
+      tokens.known = byHash(await selectActiveTokens(db)).known
     },
     async recordUse() {
-      if (used.size === 0) return
-      const ids = [...used]
-      used = new Set()
-      await updateApiKeysUsed(db, ids, clock().toISOString())
+      const now = clock().toISOString()
+      if (keys.used.size > 0) await updateApiKeysUsed(db, taken(keys), now)
+      if (tokens.used.size > 0) await updateTokensUsed(db, taken(tokens), now)
     },
   }
 }
 
-async function readKeys(db: Db): Promise<Map<string, { id: number; digest: Buffer }>> {
-  const rows = await selectActiveApiKeyHashes(db)
-  return new Map(
-    rows.map((row) => {
-      const digest = Buffer.from(row.hash, 'hex')
-      return [digest.toString('base64'), { id: row.id, digest }]
-    }),
-  )
+function byHash<T extends { id: number; hash: string }>(rows: readonly T[]): Secrets<T> {
+  const known = new Map<string, T & { digest: Buffer }>()
+  for (const row of rows) {
+    const digest = Buffer.from(row.hash, 'hex')
+    known.set(digest.toString('base64'), { ...row, digest })
+  }
+  return { known, used: new Set() }
+}
+
+function find<T extends { id: number }>(secrets: Secrets<T>, secret: string | null): T | undefined {
+  if (!secret || secret.length > MAX_SECRET_LENGTH) return undefined
+  const digest = hash('sha256', secret, 'buffer')
+  const found = secrets.known.get(digest.toString('base64'))
+  if (!found || !timingSafeEqual(found.digest, digest)) return undefined
+  secrets.used.add(found.id)
+  return found
+}
+
+function taken(secrets: Secrets<unknown>): number[] {
+  const ids = [...secrets.used]
+  secrets.used.clear()
+  return ids
 }

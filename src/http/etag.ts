@@ -23,13 +23,13 @@ export function cachedReply(
   const etag = `"${VERSION}-${page.epoch}-${page.revision}-${url}${today ? `-${today}` : ''}"`
   const headers = { etag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding' }
   const held = event.req.headers.get('if-none-match')
-  if (held && matches(held, etag)) return { status: 304, body: '', headers }
+  if (held && matchesTag(held, etag)) return { status: 304, body: '', headers }
   const body = JSON.stringify(value())
   // `*` stands for any answer there is, so first there must be one.
   return held?.trim() === '*' ? { status: 304, body: '', headers } : { body, headers }
 }
 
 /** Whether an If-None-Match header names the tag, by weak comparison (RFC 9110, 13.1.2). */
-function matches(held: string, etag: string): boolean {
+export function matchesTag(held: string, etag: string): boolean {
   return held.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
 }

@@ -72,7 +72,7 @@ export function mountHealth(
   api.get({
     path: '/healthz',
     summary: 'The process answers',
-    open: true,
+    access: 'open',
     answer: Up,
     handle: () => freshReply({ status: 'ok' }),
   })
@@ -80,7 +80,7 @@ export function mountHealth(
   api.get({
     path: '/readyz',
     summary: 'The database is open and its schema current',
-    open: true,
+    access: 'open',
     answer: Up,
     async handle() {
       const ready = await isReady(db).catch(() => false)

@@ -4,8 +4,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { VERSION } from '../assets.ts'
 import { type AnyEndpoint, type Api, freshReply } from './api.ts'
-
-const Detail = v.object({ detail: v.string() })
+import { familyOf } from './errors.ts'
 
 const HTTPValidationError = v.object({
   detail: v.array(
@@ -21,13 +20,19 @@ const HTTPValidationError = v.object({
 
 type JsonSchema = Record<string, unknown>
 
+/** What a 401, a 404 and the like say, by the API that they come from. */
+const ERRORS = {
+  rates: v.object({ detail: v.string() }),
+  documents: v.looseObject({ status: v.picklist(['error', 'not found']), message: v.string() }),
+}
+
 /** Mounts `GET /openapi.json`: OpenAPI 3.1 of everything that is mounted before it. */
 export function mountOpenapi(api: Api): void {
   const document = JSON.stringify(openapiOf(api.endpoints))
   api.get({
     path: '/openapi.json',
     summary: 'This description',
-    open: true,
+    access: 'open',
     answer: v.looseObject({}),
     handle: () => ({ ...freshReply(null), body: document }),
   })
@@ -39,31 +44,57 @@ function openapiOf(endpoints: readonly AnyEndpoint[]): JsonSchema {
     info: {
       title: 'cambista',
       version: '0.1.0',
-      description: `Exchange rates of the Banco Central de Costa Rica. Served by cambista ${VERSION}.`,
+      description:
+        'Exchange rates of the Banco Central de Costa Rica, and documents for AI agents. ' +
+        `Served by cambista ${VERSION}.`,
     },
-    paths: Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, { get: operationOf(endpoint) }])),
+    paths: Object.fromEntries(
+      endpoints.map((one) => [one.path, { [one.method.toLowerCase()]: operationOf(one) }]),
+    ),
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
     },
   }
 }
 
 function operationOf(endpoint: AnyEndpoint): JsonSchema {
+  const { access = 'key', path } = endpoint
   const parameters = [...parametersOf('path', endpoint.params), ...parametersOf('query', endpoint.query)]
-  const responses: JsonSchema = { 200: response('The answer', endpoint.answer) }
-  if (!endpoint.open) responses[401] = response('Missing or invalid API key', Detail)
-  if (endpoint.notFound) responses[404] = response(endpoint.notFound, Detail)
-  if (parameters.length > 0) responses[422] = response('Invalid parameters', HTTPValidationError)
+  const family = familyOf(path)
+  const responses: JsonSchema = { 200: answerOf(endpoint) }
+  const fails = (status: number, description: string) => {
+    responses[status] = response(description, ERRORS[family])
+  }
+  if (endpoint.body) fails(400, 'The body is not what it must be')
+  if (access === 'key') fails(401, 'Missing or invalid API key')
+  else if (access !== 'open') {
+    fails(401, 'Missing, invalid or expired token')
+    fails(403, 'Token not allowed for this endpoint')
+  }
+  if (endpoint.notFound) fails(404, endpoint.notFound)
+  if (parameters.length > 0) {
+    if (family === 'rates') responses[422] = response('Invalid parameters', HTTPValidationError)
+    else fails(422, 'Invalid parameters')
+  }
   return {
     summary: endpoint.summary,
-    operationId: endpoint.path
+    operationId: path
       .replace(/^\/api\/v1\//, '')
       .replace(/\W+/g, '_')
       .replace(/^_|_$/g, ''),
-    ...(endpoint.open ? {} : { security: [{ apiKey: [] }] }),
+    ...(access === 'open' ? {} : { security: [access === 'key' ? { apiKey: [] } : { bearer: [] }] }),
     parameters,
+    ...(endpoint.body ? { requestBody: { required: true, content: json(endpoint.body) } } : {}),
     responses,
   }
+}
+
+function answerOf(endpoint: AnyEndpoint): JsonSchema {
+  if (endpoint.binary) return { description: 'The bytes', content: { 'application/octet-stream': {} } }
+  return response('The answer', endpoint.answer)
 }
 
 function parametersOf(where: 'path' | 'query', schema: v.GenericSchema | undefined): JsonSchema[] {
@@ -79,7 +110,11 @@ function parametersOf(where: 'path' | 'query', schema: v.GenericSchema | undefin
 }
 
 function response(description: string, schema: v.GenericSchema): JsonSchema {
-  return { description, content: { 'application/json': { schema: jsonSchema(schema) } } }
+  return { description, content: json(schema) }
+}
+
+function json(schema: v.GenericSchema): JsonSchema {
+  return { 'application/json': { schema: jsonSchema(schema) } }
 }
 
 function jsonSchema(schema: v.GenericSchema): JsonSchema {

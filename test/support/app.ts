@@ -6,6 +6,7 @@ import { type App, startApp } from '../../src/app.ts'
 import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import type { UploadLimits } from '../../src/http/uploads.ts'
 import { createLog } from '../../src/log.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -38,6 +39,7 @@ export type TestAppOptions = {
   /** `null`: no token, so that the website API is read. */
   token?: string | null
   bank?: Partial<BankOptions>
+  limits?: Partial<UploadLimits>
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -57,6 +59,14 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       syncCron: '0 5 * * *',
       backfillFrom: options.backfillFrom ?? '2026-01-01',
       providerSettings: () => ({ url: bank.url, token, paceMs: 0, userAgent: 'cambista/test' }),
+      limits: {
+        maxBody: 64 * 1024 ** 2,
+        minFree: 0,
+        maxUploads: 16,
+        waitMs: 500,
+        idleMs: 2000,
+        ...options.limits,
+      },
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     },
     { clock: clock.read },

@@ -1,0 +1,105 @@
+// Request bodies: bounded in size, and in how long a client may be silent. A body is read only after the
+// request was let in, so that who is refused need not send it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError } from '../errors.ts'
+
+export type BodyLimits = {
+  maxBytes: number
+  /** How long a client may send nothing. */
+  idleMs: number
+  /** Called now and then with the bytes read so far; may throw to end the reading. */
+  watch?: (bytes: number) => Promise<void>
+}
+
+const WATCH_EVERY = 32 * 1024 * 1024
+const DRAIN_MS = 10_000
+
+/**
+ * The body of a request in pieces.
+ * @throws AppError `too-large`, `timeout`, or `bad-request` when the client breaks off
+ */
+export async function* bodyOf(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array, void> {
+  checkLength(req, limits.maxBytes)
+  if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue()
+  const pieces = req.iterator({ destroyOnReturn: false })
+  let bytes = 0
+  let watched = 0
+  for (;;) {
+    const next = await withinIdle(pieces.next(), limits.idleMs)
+    if (next.done) return
+    bytes += next.value.length
+    if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes)
+    if (limits.watch && bytes - watched >= WATCH_EVERY) {
+      watched = bytes
+      await limits.watch(bytes)
+    }
+    yield next.value
+  }
+}
+
+/** The length that the client states, if it does. @throws AppError `too-large` when it is over the limit */
+export function checkLength(req: IncomingMessage, maxBytes: number): number | undefined {
+  const stated = req.headers['content-length']
+  if (stated === undefined) return undefined
+  if (Number(stated) > maxBytes) throw tooLarge(maxBytes)
+  return Number(stated)
+}
+
+/** The JSON value of a small body. @throws AppError like `bodyOf`, and `bad-request` for what is not JSON */
+export async function jsonOf(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: BodyLimits,
+): Promise<unknown> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bodyOf(req, res, limits)) pieces.push(piece)
+  try {
+    // A BOM is not JSON (RFC 8259, 8.1), and left in it is refused.
+    return JSON.parse(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces)),
+    )
+  } catch (error) {
+    throw new AppError('bad-request', 'Request body must be valid JSON in UTF-8', { cause: error })
+  }
+}
+
+/**
+ * Takes what a client still sends after it was answered, so that it can read the answer and use the connection
+ * again; one that sends on and on is cut off.
+ */
+export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
+  res.once('finish', () => {
+    if (req.complete || req.destroyed) return
+    const cut = setTimeout(() => req.destroy(), DRAIN_MS)
+    req.once('close', () => clearTimeout(cut))
+    req.once('end', () => clearTimeout(cut))
+    req.resume()
+  })
+}
+
+async function withinIdle<T>(next: Promise<T>, idleMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new AppError('timeout', `The request body stopped for ${idleMs / 1000} seconds`)),
+      idleMs,
+    )
+  })
+  try {
+    return await Promise.race([next, silence])
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('bad-request', 'The request body ended early', { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('too-large', `The request body must be at most ${maxBytes} bytes`)
+}

@@ -1,0 +1,90 @@
+// The HTTP server below the framework: time-outs and limits, what is not HTTP, listening and closing.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { AppError } from '../errors.ts'
+
+const LIMITS = {
+  headersTimeout: 15_000, // a client that drips its headers
+  requestTimeout: 0, // an upload may take long; a body that stalls is ended by body.ts
+  keepAliveTimeout: 65_000, // longer than the 60 s of common proxies, so that they close first
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 16_384,
+  requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
+}
+const CLOSE_WITHIN_MS = 10_000
+const LINGER_MS = 1000
+
+/** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
+export async function listenOn(
+  options: { host: string; port: number },
+  handle: (req: IncomingMessage, res: ServerResponse) => void,
+  nextId: () => string,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(LIMITS, handle)
+  server.on('checkExpectation', handle) // an Expect that we do not know is ignored, not a bodiless 417
+  server.on('checkContinue', handle) // who is refused is not told to send on: body.ts says when to
+  server.on('connect', (_, socket) => refuse(socket, 405, 'Method not allowed', nextId(), 'Allow: GET, HEAD'))
+  server.on('clientError', (error, socket) => refuseMalformed(error, socket, nextId()))
+  await listen(server, options)
+  const { port } = server.address() as AddressInfo
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  return { url: `http://${host}:${port}`, close: () => closeServer(server) }
+}
+
+/** What is not HTTP gets one answer of the usual shape, and the connection ends. */
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex, id: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+  else if (error.code === 'HPE_HEADER_OVERFLOW') refuse(socket, 431, 'Request headers are too large', id)
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    refuse(socket, 408, 'The request did not arrive in time', id)
+  } else refuse(socket, 400, 'Malformed HTTP request', id)
+}
+
+function refuse(socket: Duplex, status: number, detail: string, id: string, ...more: string[]): void {
+  const body = JSON.stringify({ detail })
+  const headers = Object.entries(bareHeaders(id)).map(([name, value]) => `${name}: ${value}`)
+  const length = `content-length: ${Buffer.byteLength(body)}`
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...headers,
+    ...more,
+    length,
+    'connection: close',
+  ]
+  // The client may still be sending, or never close its side: it is read for a moment, then cut.
+  socket.on('error', () => {})
+  socket.resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** The headers of an answer that is made without the framework. */
+export function bareHeaders(id: string): Record<string, string> {
+  return {
+    'x-request-id': id,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+  }
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => {
+      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
+      reject(new AppError('failed', `cannot listen on ${host}:${port}: ${why}`, { cause: error }))
+    })
+    server.listen({ host, port }, () => resolve())
+  })
+}
+
+/** Takes no new requests, lets those in flight finish for a while, then cuts them. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS)
+  await closed
+  clearTimeout(cut)
+}

@@ -1,0 +1,44 @@
+// At most so many at once; others wait their turn for a while.
+
+import { AppError } from '../errors.ts'
+
+export type Turns = {
+  /** Waits for a turn and returns what ends it. @throws AppError `busy` when none comes in time */
+  take(): Promise<() => void>
+}
+
+export function createTurns(most: number, waitMs: number): Turns {
+  let taken = 0
+  const waiting: (() => void)[] = []
+  const turn = (): (() => void) => {
+    let ended = false
+    return () => {
+      if (ended) return
+      ended = true
+      const next = waiting.shift()
+      if (next)
+        next() // the turn passes on, so that nobody slips in between
+      else taken -= 1
+    }
+  }
+  return {
+    async take() {
+      if (taken < most) {
+        taken += 1
+        return turn()
+      }
+      await new Promise<void>((resolve, reject) => {
+        const called = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        const timer = setTimeout(() => {
+          waiting.splice(waiting.indexOf(called), 1)
+          reject(new AppError('busy', `${most} uploads are under way: try again in a moment`))
+        }, waitMs)
+        waiting.push(called)
+      })
+      return turn()
+    },
+  }
+}
