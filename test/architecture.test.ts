@@ -28,6 +28,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   'content-disposition': (path) => path === 'src/http/documents.ts',
   'range-parser': (path) => path === 'src/http/documents.ts',
   htmlparser2: (path) => path === 'src/plain-text.ts',
+  'csv-parse': (path) => path === 'src/domain/directory-file.ts',
 }
 
 type Import = { from: string; to: string; typeOnly: boolean }
