@@ -31,6 +31,8 @@ export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
   binary?: boolean
   /** What a 404 means, where it is among the answers. */
   notFound?: string
+  /** What a 503 of the same shape as a 200 means, where it is among the answers. */
+  unavailable?: string
   handle: (request: {
     event: H3Event
     query: v.InferOutput<Q>

@@ -37,6 +37,7 @@ export function mountHealth(
     path: '/api/v1/health',
     summary: 'Service status and stored counts',
     answer: HealthOut,
+    unavailable: 'The database does not answer',
     async handle() {
       const page = book.page()
       const counts = { providers: page.providers.length, series: page.series.length }
@@ -80,6 +81,7 @@ export function mountHealth(
   api.get({
     path: '/readyz',
     summary: 'The database is open and its schema current',
+    unavailable: 'The database does not answer, or has another schema',
     access: 'open',
     answer: Up,
     async handle() {

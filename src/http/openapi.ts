@@ -79,6 +79,7 @@ function operationOf(endpoint: AnyEndpoint): JsonSchema {
     if (family === 'rates') responses[422] = response('Invalid parameters', HTTPValidationError)
     else fails(422, 'Invalid parameters')
   }
+  if (endpoint.unavailable) responses[503] = response(endpoint.unavailable, endpoint.answer)
   return {
     summary: endpoint.summary,
     operationId: path
@@ -100,13 +101,17 @@ function answerOf(endpoint: AnyEndpoint): JsonSchema {
 function parametersOf(where: 'path' | 'query', schema: v.GenericSchema | undefined): JsonSchema[] {
   if (!schema) return []
   const { properties = {}, required = [] } = jsonSchema(schema)
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...rest }]) => ({
-    name,
-    in: where,
-    required: (required as string[]).includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema: rest,
-  }))
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...rest }]) => {
+    // A default is the text that a client would have sent; here it has the type that is described.
+    if (rest.type !== 'string' && typeof rest.default === 'string') rest.default = JSON.parse(rest.default)
+    return {
+      name,
+      in: where,
+      required: (required as string[]).includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
+  })
 }
 
 function response(description: string, schema: v.GenericSchema): JsonSchema {
