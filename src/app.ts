@@ -60,9 +60,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   await ensureCatalogue(db, providers)
   const book = await openRateBook(db)
   const keyring = await openKeyring(db, clock)
-  parts.defer(() => keyring.recordUse())
-
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
+  parts.defer(() => keyring.recordUse().catch(failed))
+
   const refresh = async () => {
     await book.refresh()
     await keyring.refresh()
