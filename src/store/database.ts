@@ -47,8 +47,9 @@ export function openDatabase(dataDir: string, options: { mustExist?: boolean } =
   try {
     makePrivate(dataDir, path)
     sqlite = new Sqlite(path, { timeout: 5000, nativeBinding: nativeBinding(dataDir) })
+    refuseForeign(sqlite, path)
     configure(sqlite)
-    bringToSchema(sqlite, path)
+    bringToSchema(sqlite)
   } catch (error) {
     sqlite?.close()
     if (error instanceof AppError) throw error
@@ -84,6 +85,21 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 })
 }
 
+/** Before anything is written: what is not ours stays as it is. */
+function refuseForeign(sqlite: Sqlite.Database, path: string): void {
+  const isOurs = numberOf(sqlite, 'application_id') === APPLICATION_ID
+  if (!isOurs && sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
+    throw new AppError('failed', `${path} is a database of another program`)
+  }
+  const version = numberOf(sqlite, 'user_version')
+  if (version > SCHEMA_VERSION) {
+    throw new AppError(
+      'failed',
+      `${path} has schema version ${version}, this program knows ${SCHEMA_VERSION}: use a newer cambista`,
+    )
+  }
+}
+
 function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_mode = WAL') // readers never wait for the sync's writes
   sqlite.pragma('synchronous = FULL') // acknowledged means on disk: NORMAL may lose the last commits to a power cut
@@ -94,22 +110,12 @@ function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_size_limit = 67108864') // a backfill's WAL shrinks again
 }
 
-function bringToSchema(sqlite: Sqlite.Database, path: string): void {
-  const versionOf = () => Number(sqlite.pragma('user_version', { simple: true }))
-  if (versionOf() === SCHEMA_VERSION) return
+function bringToSchema(sqlite: Sqlite.Database): void {
+  if (numberOf(sqlite, 'user_version') === SCHEMA_VERSION) return
   sqlite
     .transaction(() => {
-      const version = versionOf() // again, under the lock: another process may have done it meanwhile
-      if (version > SCHEMA_VERSION) {
-        throw new AppError(
-          'failed',
-          `${path} has schema version ${version}, this program knows ${SCHEMA_VERSION}: use a newer cambista`,
-        )
-      }
+      const version = numberOf(sqlite, 'user_version') // again, under the lock: another process may have done it
       if (version === 0) {
-        if (sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
-          throw new AppError('failed', `${path} is a database of another program`)
-        }
         sqlite.exec(readAsset('schema.sql'))
         sqlite.pragma(`application_id = ${APPLICATION_ID}`)
       }
@@ -117,6 +123,10 @@ function bringToSchema(sqlite: Sqlite.Database, path: string): void {
       sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
     })
     .immediate()
+}
+
+function numberOf(sqlite: Sqlite.Database, pragma: 'user_version' | 'application_id'): number {
+  return Number(sqlite.pragma(pragma, { simple: true }))
 }
 
 /** Keeps prepared statements: Kysely's driver prepares anew for each query, which costs four times the query. */

@@ -14,6 +14,7 @@ function firstSchema(t: TestContext): string {
   const dataDir = temporaryDirectory(t)
   const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
   sqlite.exec(readFileSync(join(FIXTURES, 'schema-1.sql'), 'utf8'))
+  sqlite.pragma(`application_id = ${0x63616d62}`)
   sqlite.pragma('user_version = 1')
   sqlite.exec(`
     insert into providers (code, name, country) values ('bccr', 'Banco Central de Costa Rica', 'CR');
