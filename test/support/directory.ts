@@ -1,0 +1,115 @@
+// A company with an owner, agents and tokens, made straight in the database.
+
+import { hashOfSecret } from '../../src/domain/secrets.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { TestApp } from './app.ts'
+import { until } from './terminal.ts'
+
+export const AT = '2026-03-01T00:00:00.000Z'
+
+/** Tokens of the directory below, by what they may do. */
+export const TOKENS = {
+  all: 'cbt_all',
+  upload: 'cbt_upload',
+  read: 'cbt_read',
+  agent: 'cbt_agent',
+  expired: 'cbt_expired',
+  lastDay: 'cbt_last_day',
+  revoked: 'cbt_revoked',
+} as const
+
+/**
+ * Company 1 (ACME) with agents 1 (active) and 2 (not) and owner 1; company 2 (OTRA) with agent 3 and owner 2;
+ * owner 3 of no company. Tokens are known to the server when this returns; its today must be 2026-03-24.
+ */
+export async function fillDirectory(app: TestApp): Promise<void> {
+  const db = openDatabase(app.dataDir)
+  const agent = (facts: {
+    id: number
+    company_id: number
+    name: string
+    description?: string
+    active?: number
+  }) => ({
+    description: '',
+    active: 1,
+    created_at: AT,
+    ...facts,
+  })
+  await db
+    .insertInto('companies')
+    .values([
+      { id: 1, name: 'Acme S.A.', code: 'ACME', created_at: AT },
+      { id: 2, name: 'Otra', code: 'OTRA', created_at: AT },
+    ])
+    .execute()
+  await db
+    .insertInto('owners')
+    .values([
+      { id: 1, name: 'Ana', company_id: 1, created_at: AT },
+      { id: 2, name: 'Beto', company_id: 2, created_at: AT },
+      { id: 3, name: 'Caro', company_id: null, created_at: AT },
+    ])
+    .execute()
+  await db
+    .insertInto('agents')
+    .values([
+      agent({ id: 1, company_id: 1, name: 'Lector', description: '<p>Lee <b>facturas</b></p>' }),
+      agent({ id: 2, company_id: 1, name: 'Dormido', active: 0 }),
+      agent({ id: 3, company_id: 2, name: 'Otro' }),
+    ])
+    .execute()
+  const token = (secret: string, allow: string, more: { expires_at?: string; revoked_at?: string } = {}) => ({
+    name: secret,
+    hash: hashOfSecret(secret),
+    allow,
+    created_at: AT,
+    expires_at: null,
+    revoked_at: null,
+    ...more,
+  })
+  await db
+    .insertInto('tokens')
+    .values([
+      token(TOKENS.all, 'documents:POST documents:GET agent:POST'),
+      token(TOKENS.upload, 'documents:POST'),
+      token(TOKENS.read, 'documents:GET'),
+      token(TOKENS.agent, 'agent:POST'),
+      token(TOKENS.expired, 'documents:POST', { expires_at: '2026-03-23' }),
+      token(TOKENS.lastDay, 'documents:POST', { expires_at: '2026-03-24' }),
+      token(TOKENS.revoked, 'documents:POST', { revoked_at: AT }),
+    ])
+    .execute()
+  await db.destroy()
+  await until(async () => (await read(app, '/api/v1/documents')).status === 200, 1000)
+}
+
+/** A POST of JSON, or of a body as it is. */
+export function post(
+  app: TestApp,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(app.app.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKENS.all}`, ...headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  })
+}
+
+/** A GET with a token. */
+export function read(app: TestApp, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(app.app.url + path, { headers: { authorization: `Bearer ${TOKENS.all}`, ...headers } })
+}
+
+export const CREATE = '/api/v1/documents/create'
+
+/** A valid upload of these documents. */
+export function batch(...documents: unknown[]): Record<string, unknown> {
+  return { owner_id: 1, company_id: 1, agent_id: 1, documents }
+}
+
+export function pdf(text = 'hola', name = 'factura.pdf') {
+  return { name, mimetype: 'application/pdf', base64: Buffer.from(text).toString('base64') }
+}
