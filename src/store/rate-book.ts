@@ -37,7 +37,9 @@ export async function openRateBook(db: Db): Promise<RateBook> {
     page: () => page,
     async refresh() {
       const { revision, epoch } = await selectMeta(db)
-      if (revision !== page.revision || epoch !== page.epoch) page = await readPage(db, page.loaded)
+      // After a restore the same revision may be another's: nothing of before is kept.
+      if (epoch !== page.epoch) page = await readPage(db, new Map())
+      else if (revision !== page.revision) page = await readPage(db, page.loaded)
     },
   }
 }
