@@ -1,0 +1,125 @@
+// Two processes on one data directory: the lock, and what one sees of the other.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { takeLock } from '../../src/store/lock.ts'
+import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
+import { watchDatabase } from '../../src/store/watch.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Runs a piece of program in a process of its own, and waits until it has said something. */
+async function elsewhere(t: TestContext, program: string): Promise<{ child: ChildProcess; said: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [said] = await once(child.stdout, 'data')
+  return { child, said: String(said) }
+}
+
+function locking(dataDir: string): string {
+  return `
+    import { takeLock } from ${JSON.stringify(`${ROOT}/src/store/lock.ts`)}
+    console.log(takeLock(${JSON.stringify(dataDir)}, 'sync.lock') ? 'taken' : 'refused')
+    setInterval(() => {}, 1000)`
+}
+
+test('a lock is held by one, in the same process too, until it is released', (t) => {
+  const dataDir = temporaryDirectory(t)
+  const lock = takeLock(dataDir, 'sync.lock')
+  assert.ok(lock)
+  for (let attempt = 0; attempt < 3; attempt++) assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+  lock.release()
+  const next = takeLock(dataDir, 'sync.lock')
+  assert.ok(next)
+  next.release()
+  assert.equal(statSync(join(dataDir, 'sync.lock')).mode & 0o777, 0o600)
+  assert.ok(!existsSync(join(dataDir, 'sync.lock-journal')))
+})
+
+test('a lock that another process holds is refused at once, and free when that process is killed', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { child, said } = await elsewhere(t, locking(dataDir))
+  assert.equal(said.trim(), 'taken')
+  const began = performance.now()
+  assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+  assert.ok(performance.now() - began < 1000)
+
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const lock = takeLock(dataDir, 'sync.lock')
+  assert.ok(lock)
+  assert.equal((await elsewhere(t, locking(dataDir))).said.trim(), 'refused')
+  lock.release()
+})
+
+test('a directory that is not there is an error, not a lock that is taken', (t) => {
+  assert.throws(() => takeLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
+})
+
+test('what another process commits is noticed within a second, what is ours is not reported', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = temporaryDatabase(t, dataDir)
+  let noticed = 0
+  const watch = await watchDatabase(
+    db,
+    async () => void noticed++,
+    (error) => assert.fail(String(error)),
+  )
+  t.after(() => watch.close())
+  await raiseRevision(db)
+  await wait(600)
+  assert.equal(noticed, 0)
+
+  const { child } = await elsewhere(
+    t,
+    `
+    import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
+    import { raiseRevision } from ${JSON.stringify(`${ROOT}/src/store/meta.ts`)}
+    const db = openDatabase(${JSON.stringify(dataDir)})
+    await raiseRevision(db)
+    await db.destroy()
+    console.log('done')`,
+  )
+  await wait(1000)
+  assert.equal(noticed, 1)
+  assert.equal((await selectMeta(db)).revision, 3)
+  child.kill()
+})
+
+test('a look that fails is reported and tried again', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const [db, other] = [temporaryDatabase(t, dataDir), temporaryDatabase(t, dataDir)]
+  const failures: unknown[] = []
+  let looks = 0
+  const changed = async () => {
+    looks += 1
+    if (looks === 1) throw new Error('busy')
+  }
+  const watch = await watchDatabase(db, changed, (error) => failures.push(error))
+  await raiseRevision(other)
+  await wait(900)
+  assert.deepEqual([looks, failures.length], [2, 1])
+  await watch.close()
+  await raiseRevision(other)
+  await wait(400)
+  assert.equal(looks, 2, 'a watch that is closed does not look')
+})
+
+test('processes that open a new directory at the same time all get the same database', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'new')
+  const opening = `
+    import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
+    import { selectMeta } from ${JSON.stringify(`${ROOT}/src/store/meta.ts`)}
+    console.log((await selectMeta(openDatabase(${JSON.stringify(dataDir)}))).epoch)`
+  const said = await Promise.all(Array.from({ length: 4 }, () => elsewhere(t, opening)))
+  assert.equal(new Set(said.map((one) => one.said)).size, 1)
+})
