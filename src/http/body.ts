@@ -29,16 +29,22 @@ export async function* bodyOf(
   const pieces = req.iterator({ destroyOnReturn: false })
   let bytes = 0
   let watched = 0
-  for (;;) {
-    const next = await withinIdle(pieces.next(), limits.idleMs)
-    if (next.done) return
-    bytes += next.value.length
-    if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes)
-    if (limits.watch && bytes - watched >= WATCH_EVERY) {
-      watched = bytes
-      await limits.watch(bytes)
+  try {
+    for (;;) {
+      const next = await withinIdle(pieces.next(), limits.idleMs)
+      if (next.done) return
+      bytes += next.value.length
+      if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes)
+      if (limits.watch && bytes - watched >= WATCH_EVERY) {
+        watched = bytes
+        await limits.watch(bytes)
+      }
+      yield next.value
     }
-    yield next.value
+  } finally {
+    // Lets go of the request, so that what is left of it can be drained. Not awaited: a silent client's next
+    // piece may never come.
+    pieces.return?.().catch(() => {})
   }
 }
 
@@ -75,7 +81,7 @@ export async function jsonOf(
 export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete || req.destroyed) return
-    const cut = setTimeout(() => req.destroy(), DRAIN_MS)
+    const cut = setTimeout(() => req.destroy(), DRAIN_MS).unref()
     req.once('close', () => clearTimeout(cut))
     req.once('end', () => clearTimeout(cut))
     req.resume()

@@ -3,24 +3,21 @@
 import { AppError } from '../errors.ts'
 
 export type Turns = {
-  /** Waits for a turn and returns what ends it. @throws AppError `busy` when none comes in time */
-  take(): Promise<() => void>
+  /** Waits for a turn; disposing of it ends it. @throws AppError `busy` when none comes in time */
+  take(): Promise<Disposable>
 }
 
 export function createTurns(most: number, waitMs: number): Turns {
   let taken = 0
   const waiting: (() => void)[] = []
-  const turn = (): (() => void) => {
-    let ended = false
-    return () => {
-      if (ended) return
-      ended = true
+  const turn = (): Disposable => ({
+    [Symbol.dispose]() {
       const next = waiting.shift()
       if (next)
         next() // the turn passes on, so that nobody slips in between
       else taken -= 1
-    }
-  }
+    },
+  })
   return {
     async take() {
       if (taken < most) {

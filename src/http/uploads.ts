@@ -81,35 +81,34 @@ export function mountUploads(api: Api, deps: UploadDeps): void {
     async handle({ event }) {
       const { req, res } = nodeOf(event)
       const tokenId = Number(event.context.tokenId)
-      const stated = checkLength(req, limits.maxBody)
+      const stated = checkLength(req, limits.maxBody) ?? 0
       const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
-      const claim = key === undefined ? undefined : `${tokenId} ${key}`
-      if (claim !== undefined) {
-        if (running.has(claim)) {
-          throw new AppError('conflict', 'A request with this Idempotency-Key is in progress')
-        }
-        running.add(claim)
-      }
+      using _claim = claimKey(running, tokenId, key)
+      using _turn = await turns.take()
+      await checkRoom(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
+      const watch = () => checkRoom(blobsDir, limits.minFree)
+      const body = bodyOf(req, res, { maxBytes: limits.maxBody, idleMs: limits.idleMs, watch })
+      let upload: Upload | undefined
       try {
-        const endTurn = await turns.take()
-        try {
-          await checkRoom(blobsDir, limits.minFree + (stated ?? 0) * 0.75) // four characters carry three bytes
-          const watch = () => checkRoom(blobsDir, limits.minFree)
-          const body = bodyOf(req, res, { maxBytes: limits.maxBody, idleMs: limits.idleMs, watch })
-          const upload = await readUpload(body, blobs.beginBlob)
-          try {
-            return await acceptUpload(deps, upload, tokenId, key)
-          } finally {
-            await discardUpload(upload) // harmless for what was kept
-          }
-        } finally {
-          endTurn()
-        }
+        upload = await readUpload(body, blobs.beginBlob)
+        return await acceptUpload(deps, upload, tokenId, key)
       } finally {
-        if (claim !== undefined) running.delete(claim)
+        await body.return()
+        if (upload) await discardUpload(upload) // harmless for what was kept
       }
     },
   })
+}
+
+/** Holds a token's Idempotency-Key while its request is under way. @throws AppError `conflict` when it is held */
+function claimKey(running: Set<string>, tokenId: number, key: string | undefined): Disposable | null {
+  if (key === undefined) return null
+  const claim = `${tokenId} ${key}`
+  if (running.has(claim)) {
+    throw new AppError('conflict', 'A request with this Idempotency-Key is in progress')
+  }
+  running.add(claim)
+  return { [Symbol.dispose]: () => running.delete(claim) }
 }
 
 /** Checks and keeps what was read, or gives the answer again that the same request got before. */
