@@ -83,8 +83,10 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
 /** Takes no new requests, lets those in flight finish for a while, then cuts them. */
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
+  // A connection that is still taking in a refused body now is idle only a moment later.
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS)
   await closed
+  clearInterval(idle)
   clearTimeout(cut)
 }
