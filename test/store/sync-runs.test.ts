@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  closeInterruptedRuns,
+  closeRun,
+  insertRun,
+  selectLastFinishedRun,
+} from '../../src/store/sync-runs.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { ensureCatalogue } from '../../src/sync/catalogue.ts'
+import { fixedClock, temporaryDatabase } from '../support/ground.ts'
+import { createPaperBank } from '../support/paper-bank.ts'
+
+const NOTHING = { inserted: 0, updated: 0, unchanged: 0 }
+
+function startRun(db: Db, startedAt: string): Promise<number> {
+  return insertRun(db, {
+    providerId: 1,
+    trigger: 'cli',
+    dateFrom: '2026-01-01',
+    dateTo: '2026-01-02',
+    startedAt,
+  })
+}
+
+function endRun(db: Db, id: number, finishedAt: string) {
+  return closeRun(db, id, { ...NOTHING, status: 'ok', message: null, finishedAt })
+}
+
+test('the run that ended last is known although the clock ran ahead in between', async (t) => {
+  const db = temporaryDatabase(t)
+  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  assert.equal(await selectLastFinishedRun(db), undefined)
+  await endRun(db, await startRun(db, '2036-01-01T00:00:00Z'), '2036-01-01T00:01:00Z')
+  await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
+  await startRun(db, '2026-03-24T13:00:00Z')
+  assert.equal((await selectLastFinishedRun(db))?.id, 2)
+})
+
+test('closing what was interrupted leaves the runs that ended as they are', async (t) => {
+  const db = temporaryDatabase(t)
+  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  const ended = await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
+  await startRun(db, '2026-03-24T13:00:00Z')
+  await closeInterruptedRuns(db, '2026-03-24T14:00:00Z')
+  const runs = await db.selectFrom('sync_runs').selectAll().orderBy('id').execute()
+  assert.deepEqual(runs[0], ended)
+  assert.deepEqual([runs[1]?.message, runs[1]?.finished_at], ['interrupted', '2026-03-24T14:00:00Z'])
+})
