@@ -50,7 +50,7 @@ export async function syncChunk(
   state.counts.inserted += inserted
   state.counts.updated += updated
   state.counts.unchanged += unchanged
-  await state.stored({ ...state.counts, feed: feed.name, window, today: window.to >= state.today })
+  await state.stored({ ...state.counts, feed: feed.name, window })
   return { listed: result.listed, newest: result.newest, hasRows: result.hasRows }
 }
 
@@ -98,16 +98,7 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
   }
 
   const listed = new Set(answer.listed.map(({ code }) => code))
-  const moved = new Map<number, Window>()
-  const reread = new Set<number>()
-  for (const [code, id] of idOf) {
-    if (!listed.has(code)) continue
-    const before = state.coverage.get(id)
-    const may = { begin: !state.ranged, advance: state.reread.has(id) }
-    const after = coverageAfter(before, window, newest, may)
-    if (after && rereads(before ?? after, window)) reread.add(id)
-    if (after && (after.from !== before?.from || after.to !== before.to)) moved.set(id, after)
-  }
+  const { moved, reread } = edgesAfter(state, idOf, { listed, newest, window })
   await upsertCoverage(trx, moved)
   return {
     series,
@@ -121,6 +112,27 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
     newest,
     hasRows: rows.length > 0,
   }
+}
+
+/** Which covered intervals an answer moves, and of which series it read the last covered days again. */
+function edgesAfter(
+  state: SyncState,
+  idOf: ReadonlyMap<string, number>,
+  answer: { listed: ReadonlySet<string>; newest: IsoDate | undefined; window: Window },
+) {
+  const { listed, newest, window } = answer
+  const moved = new Map<number, Window>()
+  const reread = new Set<number>()
+  for (const [code, id] of idOf) {
+    if (!listed.has(code)) continue
+    const before = state.coverage.get(id)
+    const may = { begin: !state.ranged, advance: state.reread.has(id) }
+    const after = coverageAfter(before, window, newest, may)
+    if (!after) continue
+    if (rereads(before ?? after, window)) reread.add(id)
+    if (after.from !== before?.from || after.to !== before.to) moved.set(id, after)
+  }
+  return { moved, reread }
 }
 
 /** Makes the series of a catalogue entry whose code is not known, when the answer shows it by name. */

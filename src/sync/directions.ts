@@ -2,7 +2,7 @@
 // direction, and the next run goes on there.
 
 import { addDays, type IsoDate, latest } from '../dates.ts'
-import type { Feed } from '../providers/provider.ts'
+import type { Feed, Window } from '../providers/provider.ts'
 import { upsertCoverage } from '../store/feeds.ts'
 import { type ChunkResult, syncChunk } from './chunk.ts'
 import { type SyncRecord, type SyncState, seriesOf } from './state.ts'
@@ -79,13 +79,13 @@ export async function extendBackward(
 /** A year before the first value brought nothing, asked for alone: there is nothing older to ask for. */
 async function closeHistory(state: SyncState, feed: Feed, floor: IsoDate): Promise<void> {
   if (feed.indicator === undefined) return
-  const closed = new Map(state.coverage)
+  const closed = new Map<number, Window>()
   for (const { id } of seriesOf(state, feed)) {
     const known = state.coverage.get(id)
     if (known) closed.set(id, { from: floor, to: known.to })
   }
   await upsertCoverage(state.db, closed)
-  state.coverage = closed
+  state.coverage = new Map([...state.coverage, ...closed])
 }
 
 /** The oldest day that a feed is ever asked for. */

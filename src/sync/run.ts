@@ -120,7 +120,6 @@ async function openRecord(deps: SyncDeps, provider: Provider, request: SyncReque
     db,
     provider,
     providerId: row.id,
-    signal: request.signal,
     today,
     tomorrow: addDays(today, 1),
     now: clock,

@@ -6,14 +6,13 @@ import type { SeriesRow } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 
-export type SyncProgress = SyncCounts & { feed: string; window: Window; today: boolean }
+export type SyncProgress = SyncCounts & { feed: string; window: Window }
 
 export type SyncRecord = {
   readonly db: Db
   readonly provider: Provider
   readonly providerId: number
   readonly runId: number
-  readonly signal: AbortSignal
   readonly today: IsoDate
   readonly tomorrow: IsoDate
   readonly now: () => Date
