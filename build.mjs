@@ -37,6 +37,7 @@ const work = fs.mkdtempSync(join(cache, 'build-'))
 const dist = join(work, 'dist')
 fs.mkdirSync(dist)
 process.on('exit', () => fs.rmSync(work, { recursive: true, force: true }))
+process.on('SIGINT', () => stop('interrupted'))
 
 // 1. Types, and one CommonJS file. Names are kept, so that a stack in a log can be read.
 say('typecheck')
@@ -61,8 +62,7 @@ for (const arch of only ? [only] : Object.keys(MACHINES)) {
   const { runtime, stripped } = stripOf(runtimeOf(arch), arch)
   pack({ runtime, arch, executable })
   const size = fs.statSync(executable).size / 1e6
-  if (stripped && size > LARGEST_MB)
-    stop(`${basename(executable)} has ${size} MB, at most ${LARGEST_MB} are allowed`)
+  if (stripped && size > LARGEST_MB) stop(`${basename(executable)} has ${size} MB, more than ${LARGEST_MB}`)
   say(`${basename(executable)}: ${size.toFixed(0)} MB, ${await smokeRun(executable, arch)}`)
   if (arch === process.arch) fs.linkSync(executable, join(dist, 'cambista'))
 }
@@ -72,13 +72,8 @@ if (!only) {
   fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
   for (const arch of Object.keys(MACHINES)) archive(`cambista-linux-${arch}`)
   const files = fs.readdirSync(dist).filter((name) => name !== 'cambista')
-  fs.writeFileSync(
-    join(dist, 'SHA256SUMS'),
-    files
-      .sort()
-      .map((name) => `${sha('sha256', join(dist, name), 'hex')}  ${name}\n`)
-      .join(''),
-  )
+  const sums = files.sort().map((name) => `${sha('sha256', join(dist, name), 'hex')}  ${name}\n`)
+  fs.writeFileSync(join(dist, 'SHA256SUMS'), sums.join(''))
 }
 fs.rmSync('dist', { recursive: true, force: true })
 fs.renameSync(dist, 'dist')
@@ -112,9 +107,8 @@ function stripOf(runtime, arch) {
     const target = join(work, `node-${arch}`)
     if (spawnSync(tool, ['-o', target, runtime]).status === 0) return { runtime: target, stripped: true }
   }
-  say(
-    `NOT STRIPPED, so 30 MB larger: there is neither ${own} (Debian: binutils${arch === process.arch ? '' : `-${MACHINES[arch]}-linux-gnu`}) nor llvm-strip`,
-  )
+  const debian = arch === process.arch ? 'binutils' : `binutils-${MACHINES[arch].replace('_', '-')}-linux-gnu`
+  say(`NOT STRIPPED, so 35 MB larger: there is neither ${own} (Debian: ${debian}) nor llvm-strip`)
   return { runtime, stripped: false }
 }
 
@@ -170,6 +164,7 @@ async function smokeRun(executable, arch) {
     env,
     stdio: ['ignore', 'inherit', 'pipe'],
   })
+  process.on('exit', () => child.kill('SIGKILL'))
   const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
   const lines = []
   let url
@@ -197,12 +192,10 @@ async function smokeRun(executable, arch) {
 function runnerOf(arch) {
   if (arch === process.arch) return []
   const libraries = `/usr/${MACHINES[arch]}-linux-gnu`
-  if (
-    !['libc.so.6', 'libstdc++.so.6', 'libatomic.so.1'].every((name) =>
-      fs.existsSync(join(libraries, 'lib', name)),
-    )
+  const missing = ['libc.so.6', 'libstdc++.so.6', 'libatomic.so.1'].filter(
+    (name) => !fs.existsSync(join(libraries, 'lib', name)),
   )
-    return
+  if (missing.length > 0) return
   const emulator = [`qemu-${MACHINES[arch]}-static`, `qemu-${MACHINES[arch]}`].find(
     (name) => spawnSync(name, ['--version']).status === 0,
   )
@@ -211,16 +204,9 @@ function runnerOf(arch) {
 
 /** What the program is made of, in CycloneDX. npm gives it a random number, the time and the folder's name. */
 function sbom() {
-  const words = [
-    'sbom',
-    '--sbom-format',
-    'cyclonedx',
-    '--sbom-type',
-    'application',
-    '--omit',
-    'dev',
-    '--package-lock-only',
-  ]
+  const words = 'sbom --sbom-format cyclonedx --sbom-type application --omit dev --package-lock-only'.split(
+    ' ',
+  )
   const bom = JSON.parse(output('npm', ...words))
   bom.metadata.component.name = 'cambista'
   bom.metadata.timestamp = new Date(epoch * 1000).toISOString()
@@ -243,16 +229,8 @@ function archive(name) {
     else say(`NOT IN THE ARCHIVE of ${name}: there is no ${paper}`)
   }
   const tarball = join(dist, `${name}.tar`)
-  const same = [
-    '--format=ustar',
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u=rwX,go=rX',
-    `--mtime=@${epoch}`,
-  ]
-  run('tar', ['-C', work, ...same, '-cf', tarball, name])
+  const same = '--format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX'.split(' ')
+  run('tar', ['-C', work, ...same, `--mtime=@${epoch}`, '-cf', tarball, name])
   run('xz', ['-6', '--threads=1', tarball])
   say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
 }
