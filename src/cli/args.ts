@@ -10,7 +10,13 @@ export type Values = {
   text(name: OptionName): string
   /** The text of an option that may be absent. */
   given(name: OptionName): string | undefined
+  /** The text of an option that must be given. @throws AppError `usage` */
+  needed(name: OptionName): string
+  /** The texts of an option that may be given several times, each once. */
+  all(name: OptionName): string[]
   number(name: OptionName): number
+  /** The number of an option that may be absent. */
+  givenNumber(name: OptionName): number | undefined
   on(name: OptionName): boolean
 }
 
@@ -27,11 +33,14 @@ export function parseWords(
 ): { values: Values; positionals: string[]; help: boolean } {
   const parsed = parseFlags(words, names)
   const texts = new Map<OptionName, string | boolean>()
+  const lists = new Map<OptionName, string[]>()
   for (const name of names) {
     const option: Option = OPTIONS[name]
     const flag = parsed.values[name]
     const variable = CALL_ONLY.has(name) ? undefined : env[variableOf(name)]
-    if (flag !== undefined) texts.set(name, checkedText(option, `--${name}`, flag))
+    if (Array.isArray(flag)) {
+      lists.set(name, [...new Set(flag.map((one) => String(checkedText(option, `--${name}`, one))))])
+    } else if (flag !== undefined) texts.set(name, checkedText(option, `--${name}`, flag))
     // An empty variable is an unset one: that is what an unset line in an environment file looks like.
     else if (variable) texts.set(name, checkedText(option, variableOf(name), variable))
     else if (option.fallback !== undefined) texts.set(name, option.fallback)
@@ -44,15 +53,30 @@ export function parseWords(
   return {
     positionals: parsed.positionals,
     help: parsed.values.help === true,
-    values: { given, text, number: (name) => Number(text(name)), on: (name) => texts.get(name) === true },
+    values: {
+      given,
+      text,
+      needed(name) {
+        const found = given(name)
+        if (found === undefined) throw new AppError('usage', `--${name} is missing`)
+        return found
+      },
+      all: (name) => lists.get(name) ?? [],
+      number: (name) => Number(text(name)),
+      givenNumber: (name) => (given(name) === undefined ? undefined : Number(text(name))),
+      on: (name) => texts.get(name) === true,
+    },
   }
 }
 
 function parseFlags(words: readonly string[], names: readonly OptionName[]) {
-  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> = {
     help: { type: 'boolean', short: 'h' },
   }
-  for (const name of names) options[name] = { type: OPTIONS[name].value === undefined ? 'boolean' : 'string' }
+  for (const name of names) {
+    const { value, repeats }: Option = OPTIONS[name]
+    options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: repeats === true }
+  }
   try {
     return parseArgs({ args: [...words], options, strict: true, allowPositionals: true })
   } catch (error) {

@@ -7,7 +7,7 @@ import type { OptionName } from './options.ts'
 export type Terminal = {
   env: Environment
   /** Results. */
-  out(text: string): void
+  out(text: string | Uint8Array): void
   /** Messages. */
   err(text: string): void
   /** Whether messages go to a person's screen. */
@@ -22,7 +22,11 @@ export type Command = {
   /** The words that it takes, such as `NAME`. */
   takes: readonly string[]
   summary: string
+  /** What else its help says. */
+  about?: string
   options: readonly OptionName[]
+  /** Those of its options that must be given. */
+  needs?: readonly OptionName[]
   example: string
   /** Returns the exit code. `words` are as many as it takes. */
   run(input: { values: Values; words: string[]; terminal: Terminal }): Promise<number>

@@ -24,7 +24,7 @@ export function commandHelp(command: Command): string {
   return `Usage: cambista ${usageOf(command)} [flags]
 
 ${command.summary}
-
+${command.about === undefined ? '' : `\n${command.about}\n`}
 Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):
 ${indent(table([...rows, ['--help', 'this text *']]))}
 
@@ -33,7 +33,7 @@ Example: ${command.example}
 }
 
 export function usageOf(command: Command): string {
-  return [command.name, ...command.takes].join(' ')
+  return [command.name, ...command.takes, ...(command.needs ?? []).map(flagOf)].join(' ')
 }
 
 /** A flag as it is written, with what stands for its value. */

@@ -3,9 +3,7 @@ import { AppError } from '../errors.ts'
 import { findActiveApiKeyByName, insertApiKey, revokeApiKey, selectApiKeys } from '../store/api-keys.ts'
 import { type Command, printResult, table } from './command.ts'
 import { withDatabase } from './data-dir.ts'
-import { idOf } from './words.ts'
-
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,63}$/u
+import { idOf, nameOf } from './words.ts'
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -13,13 +11,8 @@ export const keyCreate: Command = {
   summary: 'make a key of the rates API; it is shown this once',
   options: ['data-dir', 'json'],
   example: 'cambista key create erp',
-  run({ values, words: [name = ''], terminal }) {
-    if (!NAME.test(name)) {
-      throw new AppError(
-        'usage',
-        'NAME must be 1 to 64 letters, digits, spaces or . _ @ -, beginning with one of the first two',
-      )
-    }
+  run({ values, words, terminal }) {
+    const name = nameOf(words[0])
     return withDatabase(values, { mustExist: false }, async (db) => {
       const twin = await findActiveApiKeyByName(db, name)
       if (twin)

@@ -2,6 +2,7 @@
 // texts, the README and the parser are all made from, or compared with, this.
 
 import { isIsoDate } from '../dates.ts'
+import { ALLOWED } from '../domain/secrets.ts'
 import { cronFault } from '../schedule.ts'
 
 export type Option = {
@@ -12,6 +13,8 @@ export type Option = {
   help: string
   /** Says what is wrong with a text; undefined: nothing. */
   fault: (text: string) => string | undefined
+  /** May be given several times. Such an option has no default and no environment variable. */
+  repeats?: boolean
 }
 
 const anything = () => undefined
@@ -38,6 +41,48 @@ export function bytesOf(text: string): number {
   const [, digits = '', unit = ''] = SIZE.exec(text) ?? []
   return Number(digits) * 1024 ** UNITS.indexOf(unit.toLowerCase())
 }
+
+/** Makes sense for one call only, and so has no environment variable. */
+const call = (value: string | undefined, help: string, fault: Option['fault'], fallback?: string) => ({
+  value,
+  fallback,
+  help,
+  fault,
+})
+const id = integer(1, Number.MAX_SAFE_INTEGER)
+
+const CALL = {
+  from: call('DATE', 'first day of the range to read', day),
+  to: call('DATE', 'last day of the range to read', day),
+  series: call('ID', 'only this series', id),
+  since: call('DATE', 'only what was replaced on or after this day', day),
+  id: call('ID', 'its id, such as the one it has in your ERP; else the next free one', id),
+  name: call('NAME', 'its name', nonEmpty),
+  code: call('CODE', 'its service code, which no other company has', nonEmpty),
+  company: call('ID', 'id of the company', id),
+  agent: call('ID', 'id of the agent', id),
+  description: call('HTML', 'what the agent is for; clients read it as plain text', anything),
+  inactive: call(undefined, 'make it inactive: it is not listed and gets no documents', anything),
+  allow: {
+    ...call('FAMILY:METHOD', `${ALLOWED.join(', ')}; give the flag again for each`, oneOf(...ALLOWED)),
+    repeats: true,
+  },
+  expires: call('DATE', 'last day on which it is valid, in Costa Rica; else it does not expire', day),
+  out: call('FILE', 'write to this new file; one that is there is never overwritten', nonEmpty),
+  limit: call('N', 'at most so many', integer(1, 1000), '50'),
+  after: call(
+    'ID',
+    'only those of a greater id, to go on where the last list ended',
+    integer(0, Number.MAX_SAFE_INTEGER),
+  ),
+  'older-than': call(
+    'DAYS',
+    'only what was uploaded at least so many times 24 hours ago',
+    integer(0, 36_500),
+  ),
+  'dry-run': call(undefined, 'only say what would be deleted', anything),
+  json: call(undefined, 'print one JSON document', anything),
+} satisfies Record<string, Option>
 
 export const OPTIONS = {
   host: { value: 'ADDRESS', fallback: '127.0.0.1', help: 'address to listen on', fault: nonEmpty },
@@ -118,27 +163,12 @@ export const OPTIONS = {
     help: 'debug, info, warn or error',
     fault: oneOf('debug', 'info', 'warn', 'error'),
   },
-  from: { value: 'DATE', fallback: undefined, help: 'first day of the range to read', fault: day },
-  to: { value: 'DATE', fallback: undefined, help: 'last day of the range to read', fault: day },
-  series: {
-    value: 'ID',
-    fallback: undefined,
-    help: 'only this series',
-    fault: integer(1, Number.MAX_SAFE_INTEGER),
-  },
-  since: {
-    value: 'DATE',
-    fallback: undefined,
-    help: 'only what was replaced on or after this day',
-    fault: day,
-  },
-  json: { value: undefined, fallback: undefined, help: 'print one JSON document', fault: anything },
+  ...CALL,
 } satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
 
-/** Options that make sense for one call only and so have no environment variable. */
-export const CALL_ONLY: ReadonlySet<OptionName> = new Set(['from', 'to', 'series', 'since', 'json'])
+export const CALL_ONLY: ReadonlySet<string> = new Set(Object.keys(CALL))
 
 export function variableOf(name: OptionName): string {
   return `CAMBISTA_${name.toUpperCase().replaceAll('-', '_')}`

@@ -1,4 +1,16 @@
-import { AppError } from '../errors.ts'
+import type { Fault } from '../domain/directory.ts'
+import { AppError, reasonOf } from '../errors.ts'
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,63}$/u
+
+/** The name of a key or token from the command line. @throws AppError `usage` */
+export function nameOf(word: string | undefined): string {
+  if (word !== undefined && NAME.test(word)) return word
+  throw new AppError(
+    'usage',
+    'NAME must be 1 to 64 letters, digits, spaces or . _ @ -, beginning with one of the first two',
+  )
+}
 
 /** An id from the command line. @throws AppError `usage` */
 export function idOf(word: string | undefined): number {
@@ -7,4 +19,26 @@ export function idOf(word: string | undefined): number {
     throw new AppError('usage', `ID must be a positive integer, not ${JSON.stringify(word ?? '')}`)
   }
   return id
+}
+
+/**
+ * A row of which every field came from a flag (`company_id` from --company).
+ * @throws AppError `usage` that names the flag
+ */
+export function rowOfFlags<T>(checked: { row: T; faults: [] } | { row: undefined; faults: Fault[] }): T {
+  if (checked.row !== undefined) return checked.row
+  const faults = checked.faults.map(({ field, message }) => `--${field.replace('_id', '')} ${message}`)
+  throw new AppError('usage', faults.join('; '))
+}
+
+/** Why the file of --out could not be written. */
+export function newFileError(path: string, error: unknown): AppError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EEXIST') {
+    return new AppError('failed', `${path} is there already and is not overwritten: choose another --out`)
+  }
+  // Root has become the owner of the data directory by now, who may not write everywhere.
+  const hint =
+    code === 'EACCES' || code === 'EPERM' ? ' (leave --out away and redirect the output: > FILE)' : ''
+  return new AppError('failed', `cannot write ${path}: ${reasonOf(error)}${hint}`, { cause: error })
 }

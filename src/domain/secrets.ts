@@ -1,10 +1,14 @@
-// API keys: how one is made and what is kept of it. 30 base62 characters are 178 bits, so a plain SHA-256 at
+// API keys and tokens: how one is made and what is kept of it. 30 base62 characters are 178 bits, so a plain SHA-256 at
 // rest is enough: there is nothing to guess. The checksum lets a person or a script see a mistyped key.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-export type KeyPrefix = 'cbk_'
+/** Of a key of the rates API, and of a token of the documents API. */
+export type KeyPrefix = 'cbk_' | 'cbt_'
+
+/** What a token can be for: a family of endpoints and a method (documents-api 5.2). */
+export const ALLOWED = ['documents:POST', 'agent:POST', 'documents:GET'] as const
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARS = 30
