@@ -1,16 +1,21 @@
 // run(argv): finds the command, runs it, sets the exit code. Errors end here as one line on stderr.
 
 import { VERSION } from './assets.ts'
+import { agentActivate, agentCreate, agentDeactivate, agentList } from './cli/agent.ts'
 import { parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
+import { companyCreate, companyList } from './cli/company.ts'
 import { demo } from './cli/demo.ts'
+import { directoryExport, directoryImport } from './cli/directory.ts'
 import { commandHelp, programHelp, usageOf } from './cli/help.ts'
 import { keyCreate, keyList, keyRevoke } from './cli/key.ts'
+import { ownerCreate, ownerList } from './cli/owner.ts'
 import { providerDisable, providerEnable, providerList } from './cli/provider.ts'
 import { revisionList } from './cli/revision.ts'
 import { seriesDisable, seriesEnable, seriesList } from './cli/series.ts'
 import { serve } from './cli/serve.ts'
 import { sync } from './cli/sync.ts'
+import { tokenCreate, tokenList, tokenRevoke } from './cli/token.ts'
 import { AppError, reasonOf } from './errors.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -27,6 +32,19 @@ export const COMMANDS: readonly Command[] = [
   seriesEnable,
   seriesDisable,
   revisionList,
+  companyCreate,
+  companyList,
+  ownerCreate,
+  ownerList,
+  agentCreate,
+  agentActivate,
+  agentDeactivate,
+  agentList,
+  directoryImport,
+  directoryExport,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
 ]
 
 /** Runs the program with this process as its terminal. */

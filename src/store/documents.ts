@@ -67,6 +67,20 @@ export function findDocument(db: Db, id: number): Promise<DocumentRow | undefine
   return joined(db).where('documents.id', '=', id).executeTakeFirst()
 }
 
+/** Whether an agent or an owner has documents of another company than this one. */
+export async function hasDocumentsOutside(
+  db: Db,
+  party: { agent_id: number } | { owner_id: number },
+  companyId: number,
+): Promise<boolean> {
+  const query = db.selectFrom('documents').select('id').where('company_id', '!=', companyId).limit(1)
+  const found =
+    'agent_id' in party
+      ? query.where('agent_id', '=', party.agent_id)
+      : query.where('owner_id', '=', party.owner_id)
+  return (await found.executeTakeFirst()) !== undefined
+}
+
 /** Whether any attachment needs the blob. */
 export async function isBlobNamed(db: Db, sha256: string): Promise<boolean> {
   const row = await db

@@ -49,7 +49,7 @@ export async function insertToken(
     name: string
     hash: string
     allow: readonly string[]
-    expiresAt: IsoDate | undefined
+    expiresAt: IsoDate | null
     createdAt: string
   },
 ): Promise<number> {
@@ -59,7 +59,7 @@ export async function insertToken(
       name: token.name,
       hash: token.hash,
       allow: token.allow.join(' '),
-      expires_at: token.expiresAt ?? null,
+      expires_at: token.expiresAt,
       created_at: token.createdAt,
     })
     .returning('id')

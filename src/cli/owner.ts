@@ -1,0 +1,48 @@
+import { checkRow, createOwner, needCompany, Owner } from '../domain/directory.ts'
+import { selectOwners } from '../store/owners.ts'
+import { type Command, printResult, table } from './command.ts'
+import { withDatabase } from './data-dir.ts'
+import { rowOfFlags } from './words.ts'
+
+export const ownerCreate: Command = {
+  name: 'owner create',
+  takes: [],
+  summary: 'make an owner of documents, of one company or (without --company) of any',
+  options: ['name', 'company', 'id', 'data-dir', 'json'],
+  needs: ['name'],
+  example: "cambista owner create --name 'Ana Mora' --company 7 --id 31",
+  run({ values, terminal }) {
+    const id = values.givenNumber('id')
+    const company_id = values.givenNumber('company') ?? null
+    const { name } = rowOfFlags(checkRow(Owner, { id: id ?? 1, name: values.needed('name'), company_id }))
+    return withDatabase(values, { mustExist: false }, async (db) => {
+      const { row, made } = await createOwner(db, { id, name, company_id }, new Date().toISOString())
+      const what = made ? 'is made' : 'is there already, and nothing was changed'
+      printResult(terminal, values, row, [`owner ${row.id} (${row.name}) ${what}`])
+      return 0
+    })
+  },
+}
+
+export const ownerList: Command = {
+  name: 'owner list',
+  takes: [],
+  summary: 'list the owners, of all companies or of one',
+  options: ['company', 'data-dir', 'json'],
+  example: 'cambista owner list --company 7',
+  run({ values, terminal }) {
+    const company = values.givenNumber('company')
+    return withDatabase(values, { mustExist: true }, async (db) => {
+      if (company !== undefined) await needCompany(db, company)
+      const owners = await selectOwners(db, company)
+      const rows = owners.map((one) => [
+        String(one.id),
+        one.company_id === null ? 'any' : String(one.company_id),
+        one.name,
+        one.created_at,
+      ])
+      printResult(terminal, values, owners, table([['ID', 'COMPANY', 'NAME', 'CREATED'], ...rows]))
+      return 0
+    })
+  },
+}
