@@ -5,12 +5,14 @@ import { type App, startApp } from '../app.ts'
 import { VERSION } from '../assets.ts'
 import { todayIn } from '../dates.ts'
 import { startBank } from '../demo/bank.ts'
+import { createAgent, createCompany, createOwner } from '../domain/directory.ts'
 import { hashOfSecret, makeSecret } from '../domain/secrets.ts'
 import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog } from '../log.ts'
 import { bccr } from '../providers/bccr.ts'
 import { insertApiKey } from '../store/api-keys.ts'
 import { openDatabase } from '../store/database.ts'
+import { insertToken } from '../store/tokens.ts'
 import type { Command, Terminal } from './command.ts'
 import { stopped } from './serve.ts'
 import { progressLine } from './sync.ts'
@@ -22,7 +24,7 @@ const FIRST_DAY = '1983-01-01'
 export const demo: Command = {
   name: 'demo',
   takes: [],
-  summary: 'try it: a throw-away server with invented rates of all 47 currencies since 1983',
+  summary: 'try it: a throw-away server with invented rates of 47 currencies since 1983, and a company',
   options: ['host', 'port'],
   example: 'cambista demo --port 8080',
   async run({ values, terminal }) {
@@ -33,7 +35,7 @@ export const demo: Command = {
     const bank = await startBank({ token: TOKEN, today: () => todayIn(clock) })
     parts.defer(() => bank.close())
     const log = createLog({ level: 'warn', format: 'text', write: terminal.err })
-    const key = await makeKey(dataDir)
+    const secrets = await fillDirectory(dataDir)
     const app = await startApp(
       {
         host: values.text('host'),
@@ -48,29 +50,43 @@ export const demo: Command = {
           paceMs: 0,
           userAgent: `cambista/${VERSION}`,
         }),
-        limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 256 * 1024 ** 2, maxUploads: 16 },
+        limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
         log,
       },
       { providers: [DEMO_BANK] },
     )
     parts.defer(() => app.close())
     terminal.out(`cambista ${VERSION} demo: every value is invented; nothing is kept.\n`)
-    await Promise.all([fill(app, terminal, key), stopped(terminal.stop)])
+    await Promise.all([fill(app, terminal, secrets), stopped(terminal.stop)])
     log.flush()
     return 0
   },
 }
 
-async function makeKey(dataDir: string): Promise<string> {
+type Secrets = { key: string; token: string }
+
+/** Makes a key, and a company with an owner, two agents and a token for its documents. */
+async function fillDirectory(dataDir: string): Promise<Secrets> {
+  const secrets = { key: makeSecret('cbk_'), token: makeSecret('cbt_') }
+  const createdAt = new Date().toISOString()
   const db = openDatabase(dataDir)
-  const key = makeSecret('cbk_')
-  await insertApiKey(db, { name: 'demo', hash: hashOfSecret(key), createdAt: new Date().toISOString() })
+  await insertApiKey(db, { name: 'demo', hash: hashOfSecret(secrets.key), createdAt })
+  const allow = ['documents:POST', 'documents:GET', 'agent:POST']
+  const hash = hashOfSecret(secrets.token)
+  await insertToken(db, { name: 'demo', hash, allow, expiresAt: null, createdAt })
+  await createCompany(db, { id: 1, name: 'Comercial Demostración S.A.', code: 'DEMO' }, createdAt)
+  await createOwner(db, { id: 1, name: 'Ana Rojas', company_id: 1 }, createdAt)
+  const agent = { company_id: 1, active: true }
+  const reader = '<p>Lee <b>facturas</b> y las registra.</p>'
+  await createAgent(db, { ...agent, id: 1, name: 'Lector de facturas', description: reader }, createdAt)
+  const filer = '<p>Archiva contratos.</p>'
+  await createAgent(db, { ...agent, id: 2, name: 'Archivista', description: filer }, createdAt)
   await db.destroy()
-  return key
+  return secrets
 }
 
 /** Syncs, and prints what to try as soon as today's rates are there. */
-async function fill(app: App, terminal: Terminal, key: string): Promise<void> {
+async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<void> {
   const line = progressLine(terminal)
   let shown = false
   const [end] = await app.sync({
@@ -81,7 +97,7 @@ async function fill(app: App, terminal: Terminal, key: string): Promise<void> {
       if (!shown && progress.feed === '520') {
         shown = true
         line.clear()
-        terminal.out(whatToTry(app.url, key))
+        terminal.out(whatToTry(app.url, secrets))
       }
       line.show(progress)
     },
@@ -93,12 +109,21 @@ async function fill(app: App, terminal: Terminal, key: string): Promise<void> {
     )
 }
 
-function whatToTry(url: string, key: string): string {
-  const curl = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
+function whatToTry(url: string, { key, token }: Secrets): string {
+  const rates = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
+  const documents = (path: string, ...more: string[]) =>
+    `  curl -s -H 'Authorization: Bearer ${token}' ${more.join('')}'${url}${path}'\n`
+  const upload =
+    '{"owner_id": 1, "company_id": 1, "agent_id": 1, "documents": ' +
+    '[{"name": "README.md", "mimetype": "text/markdown", "base64": "\'$(base64 -w0 README.md)\'"}]}'
   return `
 Serving on ${url}. Today's rates are there, the history is being fetched. Try:
 
-${curl('/api/v1/rates/latest')}${curl('/api/v1/rates/latest?base=EUR&quote=USD&on=2024-12-25')}${curl('/api/v1/convert?amount=15000&from=JPY&to=CRC')}${curl('/api/v1/series/2/history?from=2026-01-01')}${curl('/api/v1/health')}  curl -s ${url}/openapi.json
+${rates('/api/v1/rates/latest')}${rates('/api/v1/rates/latest?base=EUR&quote=USD&on=2024-12-25')}${rates('/api/v1/convert?amount=15000&from=JPY&to=CRC')}${rates('/api/v1/series/2/history?from=2026-01-01')}${rates('/api/v1/health')}
+Documents for an AI agent: who the agents are, upload a file, list and fetch it back:
+
+${documents('/api/v1/agent/get_by_company', `-d '{"company_id": 1, "code": "DEMO"}' `)}${documents('/api/v1/documents/create', `-d '${upload}' `)}${documents('/api/v1/documents')}${documents('/api/v1/documents/1/content')}
+  curl -s ${url}/openapi.json
 
 `
 }
