@@ -7,6 +7,8 @@ import type { Command, Terminal } from './cli/command.ts'
 import { companyCreate, companyList } from './cli/company.ts'
 import { demo } from './cli/demo.ts'
 import { directoryExport, directoryImport } from './cli/directory.ts'
+import { documentExport, documentList, documentShow } from './cli/document.ts'
+import { documentDelete, documentPurge } from './cli/document-removal.ts'
 import { commandHelp, programHelp, usageOf } from './cli/help.ts'
 import { keyCreate, keyList, keyRevoke } from './cli/key.ts'
 import { ownerCreate, ownerList } from './cli/owner.ts'
@@ -45,6 +47,11 @@ export const COMMANDS: readonly Command[] = [
   tokenCreate,
   tokenList,
   tokenRevoke,
+  documentList,
+  documentShow,
+  documentExport,
+  documentDelete,
+  documentPurge,
 ]
 
 /** Runs the program with this process as its terminal. */

@@ -28,6 +28,8 @@ export type DocumentFilter = {
   agentId?: number | undefined
   /** Only documents of a greater id. */
   after?: number | undefined
+  /** Only documents that were there at this instant. */
+  createdUpTo?: string | undefined
   limit: number
 }
 
@@ -60,11 +62,23 @@ export function selectDocuments(db: Db, filter: DocumentFilter): Promise<Documen
   if (filter.companyId !== undefined) query = query.where('documents.company_id', '=', filter.companyId)
   if (filter.agentId !== undefined) query = query.where('documents.agent_id', '=', filter.agentId)
   if (filter.after !== undefined) query = query.where('documents.id', '>', filter.after)
+  if (filter.createdUpTo !== undefined) {
+    query = query.where('documents.created_at', '<=', filter.createdUpTo)
+  }
   return query.execute()
 }
 
 export function findDocument(db: Db, id: number): Promise<DocumentRow | undefined> {
   return joined(db).where('documents.id', '=', id).executeTakeFirst()
+}
+
+/** Deletes the rows of documents, inside the caller's transaction, and returns the ids of those that were there. */
+export async function deleteDocuments(db: Db, documents: readonly DocumentRow[]): Promise<Set<number>> {
+  const ids = documents.map(({ id }) => id)
+  const attachments = documents.map(({ attachment_id }) => attachment_id)
+  const deleted = await db.deleteFrom('documents').where('id', 'in', ids).returning('id').execute()
+  await db.deleteFrom('attachments').where('id', 'in', attachments).execute()
+  return new Set(deleted.map(({ id }) => id))
 }
 
 /** Whether an agent or an owner has documents of another company than this one. */
