@@ -35,7 +35,7 @@ export function errorAnswer(
 ): { status: number; body: string; headers: Record<string, string> } {
   const status = error instanceof AppError ? STATUS[error.code] : 500
   if (!(error instanceof AppError) || status === 500) {
-    return { status, body: errorBody(family, status, 'Internal server error', undefined), headers: {} }
+    return { status, body: errorBody(family, status, 'Internal server error'), headers: {} }
   }
   const { code, details } = error
   const headers: Record<string, string> = {}
@@ -45,7 +45,8 @@ export function errorAnswer(
   return { status, body: errorBody(family, status, error.message, details), headers }
 }
 
-function errorBody(family: Family, status: number, message: string, details: unknown): string {
+/** The body of an error, in the shape of its API. */
+export function errorBody(family: Family, status: number, message: string, details?: unknown): string {
   if (family === 'rates') return JSON.stringify({ detail: status === 422 ? details : message })
   const errors = isRecord(details) && 'errors' in details ? { errors: details.errors } : {}
   return JSON.stringify({ status: status === 404 ? 'not found' : 'error', message, ...errors })

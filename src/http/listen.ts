@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../errors.ts'
+import { errorBody, familyOf } from './errors.ts'
 
 const LIMITS = {
   headersTimeout: 15_000, // a client that drips its headers
@@ -12,6 +13,10 @@ const LIMITS = {
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16_384,
   requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
+}
+const MALFORMED: Record<string, [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
 }
 const CLOSE_WITHIN_MS = 10_000
 const LINGER_MS = 1000
@@ -22,28 +27,56 @@ export async function listenOn(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(LIMITS, handle)
-  server.on('checkExpectation', handle) // an Expect that we do not know is ignored, not a bodiless 417
-  server.on('checkContinue', handle) // who is refused is not told to send on: body.ts says when to
-  server.on('connect', (_, socket) => refuse(socket, 405, 'Method not allowed', nextId(), 'Allow: GET, HEAD'))
-  server.on('clientError', (error, socket) => refuseMalformed(error, socket, nextId()))
+  const answers = new WeakMap<Duplex, Set<ServerResponse>>() // not yet finished, in the order of their requests
+  const begin = (req: IncomingMessage, res: ServerResponse) => {
+    const open = answers.get(req.socket) ?? new Set()
+    answers.set(req.socket, open.add(res))
+    res.once('close', () => open.delete(res))
+    handle(req, res)
+  }
+  const server = createServer(LIMITS, begin)
+  // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
+  Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
+  server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
+  server.on('checkContinue', begin) // who is refused is not told to send on: body.ts says when to
+  server.on('connect', (_, socket) => {
+    // It has let go of its parser: answers before it on the socket can no longer be finished.
+    if (answers.get(socket)?.size) socket.destroy()
+    else refuse(socket, 405, errorBody('rates', 405, 'Method not allowed'), nextId(), 'Allow: GET, HEAD')
+  })
+  const malformed = new WeakSet<Duplex>()
+  server.on('clientError', (error, socket) => {
+    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET')) socket.destroy()
+    else if (!malformed.has(socket)) {
+      malformed.add(socket) // each further block of it is reported again
+      whenItsTurn(answers.get(socket), (res) => refuseMalformed(error, socket, nextId(), res?.req.url))
+    }
+  })
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return { url: `http://${host}:${port}`, close: () => closeServer(server) }
 }
 
-/** What is not HTTP gets one answer of the usual shape, and the connection ends. */
-function refuseMalformed(error: Error & { code?: string }, socket: Duplex, id: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-  else if (error.code === 'HPE_HEADER_OVERFLOW') refuse(socket, 431, 'Request headers are too large', id)
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    refuse(socket, 408, 'The request did not arrive in time', id)
-  } else refuse(socket, 400, 'Malformed HTTP request', id)
+/**
+ * Waits until the requests before malformed bytes have their answers, whole and with nothing of ours between.
+ * `then` gets the answer of the request that the bytes belong to, if it can still be given.
+ */
+function whenItsTurn(open: Set<ServerResponse> = new Set(), then: (res?: ServerResponse) => void): void {
+  const [first] = open
+  if (!first || (!first.req.complete && !first.headersSent)) then(first)
+  else first.once('close', () => whenItsTurn(open, then))
 }
 
-function refuse(socket: Duplex, status: number, detail: string, id: string, ...more: string[]): void {
-  const body = JSON.stringify({ detail })
+/** What is not HTTP gets one answer of the usual shape, and the connection ends. */
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex, id: string, url = ''): void {
+  const [path = ''] = url.split('?', 1)
+  const [status, message] = MALFORMED[error.code ?? ''] ?? [400, 'Malformed HTTP request']
+  if (!socket.writable) socket.destroy()
+  else refuse(socket, status, errorBody(familyOf(path), status, message), id)
+}
+
+function refuse(socket: Duplex, status: number, body: string, id: string, ...more: string[]): void {
   const headers = Object.entries(bareHeaders(id)).map(([name, value]) => `${name}: ${value}`)
   const length = `content-length: ${Buffer.byteLength(body)}`
   const head = [

@@ -1,0 +1,147 @@
+// Several requests on one socket, and clients that close their side: each request is answered in its turn, and
+// nothing of ours gets into the body of another answer.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { before, type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { until } from '../support/terminal.ts'
+
+const AUTH = `Host: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n`
+const LARGE = randomBytes(20_000_000)
+
+let app: TestApp
+let large = 0
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+  const response = await post(app, CREATE, batch({ ...pdf(), base64: LARGE.toString('base64') }))
+  const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
+  large = created_documents[0]?.id ?? 0
+})
+
+function open(t: TestContext): { socket: Socket; received: () => Buffer; closed: () => boolean } {
+  const port = Number(new URL(app.app.url).port)
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  t.after(() => socket.destroy())
+  const pieces: Buffer[] = []
+  let closed = false
+  socket.on('data', (piece: Buffer) => pieces.push(piece))
+  socket.on('error', () => {})
+  for (const end of ['end', 'close'] as const) {
+    socket.on(end, () => {
+      closed = true
+    })
+  }
+  return { socket, received: () => Buffer.concat(pieces), closed: () => closed }
+}
+
+/** All answers of a connection that the server has closed. */
+function answersIn(received: Buffer): { status: number; body: Buffer }[] {
+  const answers = []
+  for (let at = 0; at < received.length; ) {
+    const end = received.indexOf('\r\n\r\n', at)
+    assert.ok(end > 0, 'bytes that are no answer')
+    const head = received.toString('latin1', at, end)
+    assert.match(head, /^HTTP\/1\.1 \d{3} /)
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1])
+    at = end + 4 + length
+    assert.ok(at <= received.length, 'an answer that is cut')
+    answers.push({ status: Number(head.slice(9, 12)), body: received.subarray(end + 4, at) })
+  }
+  return answers
+}
+
+function upload(text: string): string {
+  const body = JSON.stringify(batch(pdf(text)))
+  return `POST ${CREATE} HTTP/1.1\r\n${AUTH}Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
+const download = () => `GET /api/v1/documents/${large}/content HTTP/1.1\r\n${AUTH}\r\n`
+
+test('a download that is followed by nonsense comes whole, and the nonsense is refused after it', async (t) => {
+  const { socket, received, closed } = open(t)
+  socket.write(download())
+  await until(() => received().length > 0)
+  socket.pause()
+  for (let block = 0; block < 5; block += 1) socket.write(`NONSENSE ${'x'.repeat(100_000)}\r\n\r\n`)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.resume()
+  await until(closed)
+  const [first, second, ...rest] = answersIn(received())
+  assert.equal(first?.status, 200)
+  assert.ok(first?.body.equals(LARGE))
+  assert.equal(second?.status, 400)
+  assert.deepEqual(rest, [])
+})
+
+test('an upload that is followed by nonsense is answered for itself', async (t) => {
+  const { socket, received, closed } = open(t)
+  socket.write(`${upload('uno')}NONSENSE\r\n\r\n`)
+  await until(closed)
+  const answers = answersIn(received())
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400],
+  )
+  assert.equal(answers[1]?.body.toString(), '{"detail":"Malformed HTTP request"}')
+})
+
+test('uploads and a download in a row are answered in a row', async (t) => {
+  const { socket, received, closed } = open(t)
+  socket.end(upload('uno') + download() + upload('dos'))
+  await until(closed)
+  const answers = answersIn(received())
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  assert.ok(answers[1]?.body.equals(LARGE))
+})
+
+test('a client that closes its side after its request is answered', async (t) => {
+  const { socket, received, closed } = open(t)
+  socket.end(upload('uno'))
+  await until(closed)
+  assert.deepEqual(
+    answersIn(received()).map(({ status }) => status),
+    [200],
+  )
+})
+
+const chunked = `POST ${CREATE} HTTP/1.1\r\n${AUTH}Transfer-Encoding: chunked\r\n\r\n`
+const broken: [string, string, boolean][] = [
+  ['whose first chunk has no length', `${chunked}zz\r\n{`, false],
+  ['whose later chunk has no length', `${chunked}1\r\n{\r\nzz\r\n`, false],
+  ['that ends before its stated length', upload('uno').slice(0, -5), true],
+  ['that ends within a chunk', `${chunked}5\r\n{`, true],
+]
+for (const [what, bytes, ends] of broken) {
+  test(`a body ${what} is refused in the shape of its API`, async (t) => {
+    const { socket, received, closed } = open(t)
+    if (ends) socket.end(bytes)
+    else socket.write(bytes)
+    await until(closed)
+    const [answer, ...rest] = answersIn(received())
+    assert.equal(answer?.status, 400)
+    const { status, message } = JSON.parse(String(answer?.body)) as Record<string, string>
+    assert.deepEqual([status, message], ['error', 'Malformed HTTP request'])
+    assert.deepEqual(rest, [])
+  })
+}
+
+test('CONNECT behind a download cuts it, and puts nothing into it', async (t) => {
+  const { socket, received, closed } = open(t)
+  socket.write(download())
+  await until(() => received().length > 0)
+  socket.pause()
+  socket.write(`CONNECT a:1 HTTP/1.1\r\n${AUTH}\r\n`)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.resume()
+  await until(closed)
+  const head = received().indexOf('\r\n\r\n') + 4
+  const body = received().subarray(head)
+  assert.ok(body.equals(LARGE.subarray(0, body.length)))
+})
