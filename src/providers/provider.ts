@@ -97,12 +97,8 @@ export type Provider = {
 
 /** The source did not give a valid answer; the message is for a run's record and holds no secret. */
 export class FetchFailure extends Error {
-  /** The source cannot be reached at all, so that asking on is pointless. */
-  readonly unreachable: boolean
-
-  constructor(message: string, options: { unreachable?: boolean; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
+  constructor(message: string) {
+    super(message)
     this.name = 'FetchFailure'
-    this.unreachable = options.unreachable ?? false
   }
 }

@@ -136,9 +136,7 @@ async function fetchOnce(
     if (error instanceof FetchFailure) return given(request, error.message)
     const reason = timeout.aborted ? 'no complete answer in time' : networkReason(error)
     const message = response ? `the answer was cut short (${reason})` : `cannot be reached (${reason})`
-    const failure = new FetchFailure(`${request.name}: ${masked(message, request)}`, {
-      unreachable: response === undefined,
-    })
+    const failure = new FetchFailure(`${request.name}: ${masked(message, request)}`)
     return { failure, again: true, waitMs: undefined }
   }
 }

@@ -16,7 +16,7 @@ const SERIES = 6 // both sides of the dollar, AUD, EUR, JPY, XDR
 test('a bank that is down is an error, with the reason, in a row that is closed', async (t) => {
   const { sync, bank } = await openDesk(t)
   bank.fault = ({ indicator, table }) => {
-    throw new FetchFailure(`${indicator ?? table}: cannot be reached (ECONNREFUSED)`, { unreachable: true })
+    throw new FetchFailure(`${indicator ?? table}: cannot be reached (ECONNREFUSED)`)
   }
   const run = await sync()
   assert.equal(run.status, 'error')
