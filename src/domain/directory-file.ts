@@ -67,7 +67,10 @@ function parseJson(text: string): unknown {
 function readCsv(text: string): DirectoryFile {
   const [head, ...records] = parseCsv(text)
   if (!head)
-    return { rows: [], mistakes: [{ place: 'line 1', field: '', message: `must be the header: ${COLUMNS}` }] }
+    return {
+      rows: [],
+      mistakes: [{ place: 'line 1', field: '', message: `must be the header: ${COLUMNS.join(', ')}` }],
+    }
   const columns = head.cells.map((cell) => cell.toLowerCase())
   const mistakes = headMistakes(columns, head.place)
   if (mistakes.length > 0) return { rows: [], mistakes }

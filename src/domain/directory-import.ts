@@ -51,7 +51,7 @@ export function importDirectory(
     const storedOwners = byId(owners)
     const storedAgents = byId(agents)
     mistakes.push(...(await moveMistakes(trx, draft, storedOwners, storedAgents)))
-    if (mistakes.length > 0) return { mistakes }
+    if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) }
     return {
       imported: {
         companies: await writeCompanies(trx, draft.companies, byId(companies), createdAt),
@@ -223,4 +223,9 @@ async function write<T extends { id: number }, W extends T | Partial<T>>(
 
 function byId<T extends { id: number }>(rows: readonly T[]): Map<number, T> {
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** `line 9` before `line 10`, lists one after the other. */
+function byPlace(a: Mistake, b: Mistake): number {
+  return a.place.localeCompare(b.place, 'en', { numeric: true })
 }
