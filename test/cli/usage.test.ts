@@ -20,6 +20,22 @@ test('help names every command, and each command every flag, its variable and an
   }
 })
 
+test('a flag that must be given is in the usage line, and missing it is wrong usage', async () => {
+  for (const command of COMMANDS) {
+    const taken = command.takes.map(() => 'a')
+    for (const name of command.needs ?? []) {
+      const help = await runCommand([...command.name.split(' '), '--help'])
+      assert.match(help.out, new RegExp(`^Usage: .* --${name} `), command.name)
+      const others = (command.needs ?? [])
+        .filter((other) => other !== name)
+        .flatMap((other) => [`--${other}`, '1'])
+      const end = await runCommand([...command.name.split(' '), ...taken, ...others])
+      assert.equal(end.code, 2, command.name)
+      assert.match(end.err, new RegExp(`--${name} is missing`))
+    }
+  }
+})
+
 test('the version is that of package.json', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
   assert.deepEqual(await runCommand(['--version']), { code: 0, out: `${manifest.version}\n`, err: '' })
@@ -85,7 +101,10 @@ test('an empty variable is an unset one', async () => {
 
 test('a command that only reads does not make a data directory', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'none')
-  for (const line of ['key list', 'key revoke 1', 'provider list', 'series list', 'revision list']) {
+  const lines = `key list,key revoke 1,provider list,series list,revision list,company list,owner list,agent list,agent activate 1,
+    agent create --company 1 --name A,directory export,token list,token revoke 1,document list,document show 1,document export 1 --out x,
+    document delete 1,document purge --older-than 1`
+  for (const line of lines.split(',').map((one) => one.trim())) {
     const end = await runCommand([...line.split(' '), '--data-dir', dataDir])
     assert.equal(end.code, 1, line)
     assert.match(end.err, /there is no cambista database in .*: check --data-dir/)

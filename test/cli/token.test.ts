@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { addDays, todayIn } from '../../src/dates.ts'
+import { insertToken, selectActiveTokens, type TokenRow, updateTokensUsed } from '../../src/store/tokens.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { runJson } from '../support/parties.ts'
+import { runCommand } from '../support/terminal.ts'
+
+const ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
+const today = () => todayIn(() => new Date())
+
+test('a token is shown once, kept as a hash, listed without its secret, and revoked', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const at = ['--data-dir', dataDir]
+  const made = await runCommand(['token', 'create', 'erp', ...ALL, ...at])
+  assert.equal(made.code, 0)
+  assert.match(made.out, /^cbt_[0-9A-Za-z]{36}\n$/)
+  assert.match(made.err, /shown only now.*Authorization: Bearer/)
+  const token = made.out.trim()
+  for (const name of readdirSync(dataDir)) {
+    assert.equal(readFileSync(join(dataDir, name)).includes(token), false, `${name} holds the token`)
+  }
+  const [active] = await selectActiveTokens(temporaryDatabase(t, dataDir))
+  assert.deepEqual(active, {
+    id: 1,
+    hash: createHash('sha256').update(token).digest('hex'),
+    allow: ['documents:POST', 'agent:POST', 'documents:GET'],
+    expires_at: null,
+  })
+
+  const listed = await runCommand(['token', 'list', ...at])
+  assert.match(listed.out, /1 +erp +documents:POST agent:POST documents:GET .* never +active\n/)
+  const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
+  assert.deepEqual(Object.keys(row ?? {}), [
+    'id',
+    'name',
+    'allow',
+    'expires_at',
+    'created_at',
+    'last_used_at',
+    'revoked_at',
+  ])
+
+  const first = await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')
+  assert.ok(first.revoked_at)
+  assert.deepEqual(await runJson<TokenRow>(dataDir, 'token', 'revoke', '1'), first)
+  assert.match((await runCommand(['token', 'list', ...at])).out, /revoked 20/)
+  const none = await runCommand(['token', 'revoke', '2', ...at])
+  assert.deepEqual([none.code, none.err], [1, 'cambista: there is no token 2: see cambista token list\n'])
+})
+
+test('create --json prints id, name, token, allow and expires_at and nothing else on stdout', async (t) => {
+  const words = ['token', 'create', 'lector', '--allow', 'documents:GET', '--allow', 'documents:GET']
+  const { token, ...rest } = await runJson<{ token: string }>(
+    temporaryDirectory(t),
+    ...words,
+    '--expires',
+    today(),
+  )
+  assert.deepEqual(rest, { id: 1, name: 'lector', allow: ['documents:GET'], expires_at: today() })
+  assert.match(token, /^cbt_/)
+})
+
+test('two active tokens cannot have one name; after revoking they can', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const words = ['token', 'create', 'erp', ...ALL, '--data-dir', dataDir]
+  await runCommand(words)
+  const twin = await runCommand(words)
+  assert.equal(twin.code, 1)
+  assert.match(twin.err, /token 1 is named erp already: revoke it or choose another name/)
+  await runJson(dataDir, 'token', 'revoke', '1')
+  assert.equal((await runCommand(words)).code, 0)
+})
+
+test('the list says which tokens are valid, through which day, and which are not any more', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = temporaryDatabase(t, dataDir)
+  for (const [name, expiresAt] of [
+    ['now', today()],
+    ['past', addDays(today(), -1)],
+  ] as const) {
+    await insertToken(db, {
+      name,
+      hash: name,
+      allow: ['agent:POST'],
+      expiresAt,
+      createdAt: '2026-01-01T00:00:00Z',
+    })
+  }
+  await updateTokensUsed(db, [1], '2026-03-24T12:00:00.000Z')
+  const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
+  assert.match(out, new RegExp(`now .* 2026-03-24T12:00:00.000Z +active through ${today()}\n`))
+  assert.match(out, new RegExp(`past .* never +expired ${addDays(today(), -1)}\n`))
+})
+
+const wrong: [string, string[], RegExp][] = [
+  [
+    'no --allow',
+    ['erp'],
+    /--allow is missing: give one or more of documents:POST, agent:POST, documents:GET/,
+  ],
+  [
+    'a method that no endpoint has',
+    ['erp', '--allow', 'agent:GET'],
+    /--allow must be one of documents:POST, agent:POST, documents:GET, not "agent:GET"/,
+  ],
+  [
+    'a good and a bad one',
+    ['erp', '--allow', 'agent:POST', '--allow', 'documents:DELETE'],
+    /not "documents:DELETE"/,
+  ],
+  ['another spelling', ['erp', '--allow', 'documents:post'], /not "documents:post"/],
+  ['two in one', ['erp', '--allow', 'agent:POST,documents:GET'], /--allow must be one of/],
+  ['a day that is none', ['erp', ...ALL, '--expires', '2027-02-29'], /--expires must be a calendar day/],
+  [
+    'yesterday',
+    ['erp', ...ALL, '--expires', addDays(today(), -1)],
+    /--expires .* is past: today in Costa Rica is/,
+  ],
+  ['no name', [...ALL], /NAME is missing/],
+  ['a name that is none', ['<b>', ...ALL], /NAME must be/],
+]
+for (const [what, words, expected] of wrong) {
+  test(`${what} is wrong usage, told before anything is made`, async (t) => {
+    const dataDir = join(temporaryDirectory(t), 'data')
+    const end = await runCommand(['token', 'create', ...words, '--data-dir', dataDir])
+    assert.deepEqual([end.code, end.out], [2, ''])
+    assert.match(end.err, expected)
+    assert.equal(existsSync(dataDir), false)
+  })
+}
+
+test('what a token may do is never taken from the environment', async (t) => {
+  const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01' }
+  const end = await runCommand(['token', 'create', 'erp', '--data-dir', temporaryDirectory(t)], env)
+  assert.equal(end.code, 2)
+})

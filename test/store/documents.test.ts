@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  deleteDocuments,
+  findDocument,
+  insertDocuments,
+  isBlobNamed,
+  selectDocuments,
+} from '../../src/store/documents.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { temporaryDatabase } from '../support/ground.ts'
+
+const AT = '2026-03-24T12:00:00.000Z'
+
+/** Two companies with an agent each, of the same ids, and one owner. */
+async function partiesIn(t: TestContext): Promise<Db> {
+  const db = temporaryDatabase(t)
+  await db.insertInto('owners').values({ id: 1, name: 'O', created_at: AT }).execute()
+  for (const id of [1, 2]) {
+    await db
+      .insertInto('companies')
+      .values({ id, name: 'C', code: `C${id}`, created_at: AT })
+      .execute()
+    await db.insertInto('agents').values({ id, company_id: id, name: 'A', created_at: AT }).execute()
+  }
+  return db
+}
+
+function insert(db: Db, company: number, names: string[], createdAt = AT) {
+  const files = names.map((name) => ({
+    name,
+    mimetype: 'text/plain',
+    size: name.length,
+    sha256: name.padEnd(64, '0'),
+  }))
+  const batch = { companyId: company, agentId: company, ownerId: 1, createdAt, files }
+  return db.transaction().execute((trx) => insertDocuments(trx, batch))
+}
+
+test('a batch is written in the order of its files, each with an attachment of its own', async (t) => {
+  const db = await partiesIn(t)
+  await insert(db, 1, ['a'])
+  await db.deleteFrom('documents').execute()
+  const names = ['z', 'same', 'same', 'b']
+  const rows = await insert(db, 1, names)
+  assert.deepEqual(
+    rows,
+    names.map((name, at) => ({ id: 2 + at, name, attachment_id: 2 + at })),
+    'an id is never given twice',
+  )
+  assert.deepEqual(await findDocument(db, 3), {
+    id: 3,
+    name: 'same',
+    mimetype: 'text/plain',
+    size: 4,
+    sha256: 'same'.padEnd(64, '0'),
+    created_at: AT,
+    attachment_id: 3,
+    agent_id: 1,
+    owner_id: 1,
+    company_id: 1,
+  })
+  assert.equal(await findDocument(db, 1), undefined)
+})
+
+test('a batch with a row that cannot be is not written at all', async (t) => {
+  const db = await partiesIn(t)
+  await assert.rejects(insert(db, 9, ['a']), /FOREIGN KEY/)
+  assert.deepEqual(await selectDocuments(db, { limit: 10 }), [])
+  assert.equal(await isBlobNamed(db, 'a'.padEnd(64, '0')), false)
+})
+
+test('documents are selected by id, by company, agent, what was seen, and age', async (t) => {
+  const db = await partiesIn(t)
+  for (const company of [1, 2, 1, 2])
+    await insert(db, company, ['a', 'b'], `2026-03-2${company}T00:00:00.000Z`)
+  const cases: [Omit<Parameters<typeof selectDocuments>[1], 'limit'>, number[]][] = [
+    [{}, [1, 2, 3, 4, 5, 6, 7, 8]],
+    [{ companyId: 2 }, [3, 4, 7, 8]],
+    [{ agentId: 1 }, [1, 2, 5, 6]],
+    [{ companyId: 1, agentId: 2 }, []],
+    [{ after: 3 }, [4, 5, 6, 7, 8]],
+    [{ companyId: 2, after: 4 }, [7, 8]],
+    [{ createdUpTo: '2026-03-21T00:00:00.000Z' }, [1, 2, 5, 6]],
+    [{ createdUpTo: '2026-03-20T23:59:59.999Z' }, []],
+    [{ after: 8 }, []],
+  ]
+  for (const [filter, ids] of cases) {
+    const rows = await selectDocuments(db, { ...filter, limit: 100 })
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ids,
+      JSON.stringify(filter),
+    )
+    const page = await selectDocuments(db, { ...filter, limit: 2 })
+    assert.deepEqual(page, rows.slice(0, 2))
+  }
+})
+
+test('deleting takes documents with their attachments and says which were there', async (t) => {
+  const db = await partiesIn(t)
+  await insert(db, 1, ['a', 'b', 'b'])
+  const rows = await selectDocuments(db, { limit: 10 })
+  assert.deepEqual(await deleteDocuments(db, rows.slice(0, 1)), new Set([1]))
+  assert.deepEqual(await deleteDocuments(db, rows.slice(0, 2)), new Set([2]))
+  assert.equal(await isBlobNamed(db, 'a'.padEnd(64, '0')), false)
+  assert.equal(await isBlobNamed(db, 'b'.padEnd(64, '0')), true)
+})

@@ -1,0 +1,65 @@
+// A company with an owner and an agent, and documents of theirs with real contents.
+
+import { join } from 'node:path'
+import { type Blobs, openBlobs } from '../../src/store/blobs.ts'
+import { insertDocuments, type NewDocuments } from '../../src/store/documents.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { runCommand } from './terminal.ts'
+
+export const COMPANY = 7
+export const OWNER = 31
+export const AGENT = 12
+
+/** Runs a command on a data directory; what it printed as JSON. @throws if it fails */
+export async function runJson<T>(dataDir: string, ...words: string[]): Promise<T> {
+  const end = await runCommand([...words, '--data-dir', dataDir, '--json'])
+  if (end.code !== 0) throw new Error(`${words.join(' ')}: ${end.err}`)
+  return JSON.parse(end.out) as T
+}
+
+export async function makeDirectory(dataDir: string): Promise<void> {
+  const company = ['--company', String(COMPANY)]
+  await runJson(
+    dataDir,
+    'company',
+    'create',
+    '--name',
+    'Café Britt',
+    '--code',
+    'BRITT',
+    '--id',
+    String(COMPANY),
+  )
+  await runJson(dataDir, 'owner', 'create', '--name', 'Ana Mora', ...company, '--id', String(OWNER))
+  await runJson(dataDir, 'agent', 'create', '--name', 'Facturas', ...company, '--id', String(AGENT))
+}
+
+export function openTestBlobs(dataDir: string): Promise<Blobs> {
+  return openBlobs(join(dataDir, 'blobs'))
+}
+
+/** Keeps a document for each text, as an upload does, and returns their ids. */
+export async function keepTexts(
+  db: Db,
+  blobs: Blobs,
+  texts: readonly string[],
+  options: { createdAt?: string; name?: string } = {},
+): Promise<number[]> {
+  const files: NewDocuments['files'][number][] = []
+  for (const text of texts) {
+    const writer = await blobs.beginBlob()
+    await writer.write(Buffer.from(text))
+    const staged = await writer.finish()
+    await blobs.commit([staged])
+    const { sha256, size } = staged
+    files.push({ name: options.name ?? 'nota.txt', mimetype: 'text/plain', size, sha256 })
+  }
+  const createdAt = options.createdAt ?? '2026-03-24T12:00:00.000Z'
+  const party = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER }
+  const rows = await db.transaction().execute((trx) => insertDocuments(trx, { ...party, createdAt, files }))
+  return rows.map(({ id }) => id)
+}
+
+export async function contentsOf(blobs: Blobs): Promise<string[]> {
+  return Array.fromAsync(blobs.list())
+}
