@@ -25,9 +25,23 @@ export function dayOf(date: IsoDate): number {
   return Date.UTC(year, month - 1, day) / DAY_MS
 }
 
+// Long histories are written a date at a time, and a Date object costs ten times this arithmetic: days since
+// 0000-03-01 in eras of 400 years, so that the leap day is the last of its year.
 export function isoOf(day: number): IsoDate {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+  const shifted = day + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const inEra = shifted - era * 146_097
+  const years = inEra - Math.floor(inEra / 1460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)
+  const yearOfEra = Math.floor(years / 365)
+  const inYear = inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const fromMarch = Math.floor((5 * inYear + 2) / 153)
+  const dayOfMonth = inYear - Math.floor((153 * fromMarch + 2) / 5) + 1
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[dayOfMonth]}`
 }
+
+const TWO_DIGITS = Array.from({ length: 32 }, (_, number) => String(number).padStart(2, '0'))
 
 export function addDays(date: IsoDate, days: number): IsoDate {
   return isoOf(dayOf(date) + days)

@@ -40,16 +40,10 @@ export function latestOfPair(
   return { rate_date: newest, ...found }
 }
 
-/** The values published inside the range, ends included, oldest first. */
-export function pointsBetween(column: Column, from: IsoDate, to: IsoDate): RatePoint[] {
-  const points: RatePoint[] = []
-  const last = lastIndexOn(column.days, dayOf(to))
-  for (let at = lastIndexOn(column.days, dayOf(from) - 1) + 1; at <= last; at += 1) {
-    const day = column.days[at]
-    const value = column.values[at]
-    if (day !== undefined && value !== undefined) points.push({ rate_date: isoOf(day), value })
-  }
-  return points
+/** Where the values published inside the range are in the column: from `first` to before `end`. */
+export function pointsBetween(column: Column, from: IsoDate, to: IsoDate): { first: number; end: number } {
+  const first = lastIndexOn(column.days, dayOf(from) - 1) + 1
+  return { first, end: Math.max(first, lastIndexOn(column.days, dayOf(to)) + 1) }
 }
 
 /** Index of the last day at or before the one given, or -1. */

@@ -46,7 +46,11 @@ export type AnyEndpoint = Endpoint<v.GenericSchema, v.GenericSchema> & { method:
  * An answer: a status, JSON text, and headers beside those that every answer has. A stream comes with its own
  * content-type and content-length, and is not made for a HEAD.
  */
-export type Reply = { status?: number; body: string | Readable; headers?: Record<string, string> }
+export type Reply = {
+  status?: number
+  body: string | Uint8Array | Readable
+  headers?: Record<string, string>
+}
 
 export type Api = {
   get<Q extends v.GenericSchema, P extends v.GenericSchema>(endpoint: Endpoint<Q, P>): void
@@ -115,7 +119,10 @@ export function respond(event: H3Event, reply: Reply): Response {
   headers['content-type'] ??= 'application/json; charset=utf-8'
   if (event.req.method !== 'HEAD')
     return new FastResponse(reply.body as string, { status, statusText, headers })
-  headers['content-length'] ??= String(Buffer.byteLength(String(reply.body)))
+  const { body } = reply
+  headers['content-length'] ??= String(
+    body instanceof Uint8Array ? body.length : Buffer.byteLength(String(body)),
+  )
   return new FastResponse(null, { status, statusText, headers })
 }
 

@@ -6,10 +6,13 @@ import type { RateBook } from '../store/rate-book.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
 import { BooleanParam, CurrencyParam, DateParam, IdParam, ProviderParam, reversedRange } from './params.ts'
+import { pointsText } from './points.ts'
 import { seriesMatching } from './rates.ts'
 import { Day, DecimalText, Pair, RateTypeOut } from './shapes.ts'
 
 const HISTORY_DAYS = 90
+const END = Buffer.from('}')
+const EMPTY = { days: new Int32Array(), values: [] }
 
 const SeriesOut = v.object({
   id: v.pipe(v.number(), v.integer()),
@@ -73,11 +76,11 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
       const date_from = query.from ?? addDays(date_to, -HISTORY_DAYS)
       if (date_from > date_to) throw reversedRange(date_from)
       if (!series) throw new AppError('not-found', 'There is no series with this id; see /api/v1/series')
-      const [column] = await page.columns([series])
+      const [column = EMPTY] = await page.columns([series])
       const provider = page.providers.find(({ id }) => id === series.provider_id)
       return cachedReply(event, page, today, () => {
-        const points = column ? pointsBetween(column, date_from, date_to) : []
-        return {
+        const { first, end } = pointsBetween(column, date_from, date_to)
+        const head = {
           provider: provider?.code,
           series_id: series.id,
           external_code: series.external_code,
@@ -85,9 +88,10 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
           rate_type: series.rate_type,
           date_from,
           date_to,
-          count: points.length,
-          points,
+          count: end - first,
         }
+        const points = pointsText(page, series.id, column, first, end)
+        return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"points":`), points, END])
       })
     },
   })

@@ -3,11 +3,14 @@
 // two revisions; columns of two series may be a chunk apart while a sync writes.
 
 import { dayOf } from '../dates.ts'
+import { createShelf, type Shelf } from '../shelf.ts'
 import { selectMeta } from './meta.ts'
 import { type ProviderRow, selectProviders } from './providers.ts'
 import { countRates, selectRatesOfSeries } from './rates.ts'
 import { type SeriesRow, selectSeries } from './series.ts'
 import type { Db } from './tables.ts'
+
+const SHELF_BYTES = 24 * 1024 * 1024
 
 /** One series: day numbers, ascending, and beside each its value in canonical decimal form. */
 export type Column = { readonly days: Int32Array; readonly values: readonly string[] }
@@ -21,6 +24,8 @@ export type RatePage = {
   /** The columns of the series given, in their order. */
   columns(series: readonly SeriesRow[]): Promise<Column[]>
   countRates(): Promise<number>
+  /** For what is made from this page and holds as long as it. */
+  readonly shelf: Shelf
 }
 
 export type RateBook = {
@@ -76,6 +81,7 @@ function makePage(
     providers,
     series,
     loaded,
+    shelf: createShelf(SHELF_BYTES),
     async columns(wanted) {
       const columns: Column[] = []
       for (const { id, revision } of wanted) {

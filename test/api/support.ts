@@ -40,14 +40,15 @@ export function openApp(options: TestAppOptions = {}): Promise<TestApp> {
 /** One request as given: no key, no header of fetch's own. */
 export function send(url: string, options: { method?: string; headers?: Record<string, string> } = {}) {
   const { method = 'GET', headers = {} } = options
-  return new Promise<Answer>((resolve, reject) => {
+  return new Promise<Answer & { bytes: Buffer }>((resolve, reject) => {
     const outgoing = request(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () => {
-        const body = Buffer.concat(chunks).toString()
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+        const bytes = Buffer.concat(chunks)
+        const { statusCode: status = 0, headers } = response
+        resolve({ status, headers, body: bytes.toString(), bytes })
       })
     })
     outgoing.on('error', reject)
