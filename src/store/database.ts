@@ -55,7 +55,7 @@ export function openDatabase(dataDir: string, options: { mustExist?: boolean } =
     if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }
-  return new Kysely<Tables>({ dialect: dialectOf(remembering(sqlite)) })
+  return new Kysely<Tables>({ dialect: dialectOf(sqlite) })
 }
 
 /** Whether the database answers and has the schema of this program. */
@@ -145,20 +145,34 @@ function remembering(sqlite: Sqlite.Database): SqliteDatabase {
   }
 }
 
-function dialectOf(database: SqliteDatabase): Dialect {
+function dialectOf(sqlite: Sqlite.Database): Dialect {
+  const database = remembering(sqlite)
   const plain = new SqliteDialect({ database })
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new ImmediateDriver({ database }),
+    createDriver: () => new CarefulDriver(database, () => sqlite.inTransaction),
     createIntrospector: (db) => plain.createIntrospector(db),
     createQueryCompiler: () => plain.createQueryCompiler(),
   }
 }
 
-// A transaction that reads before it writes would fail at once, without waiting its turn, when another
-// process wrote in between; one that begins as a writer waits (SQLite only).
-class ImmediateDriver extends SqliteDriver {
+class CarefulDriver extends SqliteDriver {
+  readonly #inTransaction: () => boolean
+
+  constructor(database: SqliteDatabase, inTransaction: () => boolean) {
+    super({ database })
+    this.#inTransaction = inTransaction
+  }
+
+  // A transaction that reads before it writes would fail at once, without waiting its turn, when another
+  // process wrote in between; one that begins as a writer waits (SQLite only).
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  // On a full disk or an I/O error SQLite rolls back by itself; a second time would fail, and that would be all
+  // that anybody hears of it.
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#inTransaction()) await super.rollbackTransaction(connection)
   }
 }
