@@ -119,17 +119,17 @@ async function acceptUpload(
   key: string | undefined,
 ): Promise<Reply> {
   const batch = checkUpload(upload)
-  await checkParties(db, batch)
   const now = clock()
-  if (key === undefined) return { body: await keepBatch(db, blobs, batch, now.toISOString(), undefined) }
-  const fingerprint = fingerprintOf(batch)
   const forgetBefore = new Date(now.getTime() - REMEMBERED_MS).toISOString()
-  const kept = await findAnswer(db, tokenId, key, forgetBefore)
-  if (kept && kept.fingerprint !== fingerprint) {
+  const remember =
+    key === undefined ? undefined : { tokenId, key, fingerprint: fingerprintOf(batch), forgetBefore }
+  // Before the parties are looked up: what was kept is kept, though its agent may be inactive by now.
+  const kept = remember && (await findAnswer(db, tokenId, remember.key, forgetBefore))
+  if (kept && kept.fingerprint !== remember.fingerprint) {
     throw new AppError('conflict', 'Idempotency-Key was used with another body')
   }
   if (kept) return { body: kept.answer }
-  const remember = { tokenId, key, fingerprint, forgetBefore }
+  await checkParties(db, batch)
   return { body: await keepBatch(db, blobs, batch, now.toISOString(), remember) }
 }
 

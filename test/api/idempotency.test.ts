@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { before, type TestContext, test } from 'node:test'
+import { openDatabase } from '../../src/store/database.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../support/directory.ts'
 
@@ -102,3 +103,14 @@ for (const [key, status] of [
     assert.equal(response.status, status)
   })
 }
+
+test('the answer is given again although the agent is inactive by now', async (t) => {
+  const first = await (await send('g', batch(pdf()))).text()
+  const db = openDatabase(app.dataDir)
+  t.after(() => db.destroy())
+  const set = (active: number) => db.updateTable('agents').set({ active }).where('id', '=', 1).execute()
+  await set(0)
+  assert.equal(await (await send('g', batch(pdf()))).text(), first)
+  assert.equal((await send('h', batch(pdf()))).status, 404)
+  await set(1)
+})
