@@ -1,5 +1,5 @@
 // The composition: which parts a running cambista has and how they hang together. Shared by `serve`, `demo`
-// and the tests, which hand in another clock or another provider.
+// and the tests, which hand in another clock, another provider or a file system that fails.
 
 import { join } from 'node:path'
 import { type Clock, type IsoDate, todayIn } from './dates.ts'
@@ -10,7 +10,7 @@ import type { UploadLimits } from './http/uploads.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { openBlobs } from './store/blobs.ts'
+import { type BlobFs, openBlobs } from './store/blobs.ts'
 import { openDatabase } from './store/database.ts'
 import { isBlobNamed } from './store/documents.ts'
 import { takeLock } from './store/lock.ts'
@@ -35,7 +35,7 @@ export type AppConfig = {
   log: Log
 }
 
-export type AppOverrides = { clock?: Clock; providers?: readonly Provider[] }
+export type AppOverrides = { clock?: Clock; providers?: readonly Provider[]; blobFs?: BlobFs }
 
 export type App = {
   url: string
@@ -98,7 +98,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     : disabledScheduler(config.syncCron)
   parts.defer(() => scheduler.close())
 
-  const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log)
+  const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
   const deps = { db, book, keyring, scheduler, clock, log, blobs, blobsDir, limits }
   const server = await startServer(deps, config)
@@ -109,9 +109,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */
-async function openSweptBlobs(db: Db, dataDir: string, log: Log) {
+async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
   const blobsDir = join(dataDir, 'blobs')
-  const blobs = await openBlobs(blobsDir)
+  const blobs = await openBlobs(blobsDir, fs)
   const swept = await blobs.sweep((sha256) => isBlobNamed(db, sha256))
   if (swept.temporary + swept.unnamed > 0) log.info('swept what a crash left', swept)
   return { blobs, blobsDir }

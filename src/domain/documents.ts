@@ -10,7 +10,9 @@ import { findCompany } from '../store/companies.ts'
 import { insertDocuments } from '../store/documents.ts'
 import { deleteAnswersBefore, insertAnswer } from '../store/idempotency.ts'
 import { findOwner } from '../store/owners.ts'
+import { storageError } from '../store/storage-error.ts'
 import type { Db } from '../store/tables.ts'
+import { removeUnnamedBlob } from './removal.ts'
 import type { Upload, UploadedDocument, UploadedField } from './upload.ts'
 
 /** An upload that is well formed; whether its company, agent and owner exist is not known yet. */
@@ -91,6 +93,7 @@ export function fingerprintOf(batch: Batch): string {
  * Keeps a batch: first its bytes, under their final names and flushed, then its rows in one transaction. When
  * this returns, all of it is on disk.
  * @returns the answer, as JSON text
+ * @throws AppError `disk-full`, `busy` or `unavailable`, and like `checkParties`; nothing is kept then
  */
 export async function keepBatch(
   db: Db,
@@ -99,29 +102,54 @@ export async function keepBatch(
   createdAt: string,
   remember: Remember | undefined,
 ): Promise<string> {
-  await blobs.commit(batch.files.map(({ blob }) => blob))
-  return db.transaction().execute(async (trx) => {
-    const files = batch.files.map(({ name, mimetype, blob: { size, sha256 } }) => ({
-      name,
-      mimetype,
-      size,
-      sha256,
-    }))
-    const { companyId, agentId, ownerId } = batch
-    const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, files })
-    // A deletion of the last other document of the same content may have come between: it unlinks under the
-    // same lock that this transaction holds, so what is here now stays.
-    if (files.some(({ sha256 }) => !blobs.isThere(sha256))) {
-      throw new AppError('unavailable', 'The same content was being deleted: send it again')
+  try {
+    await blobs.commit(batch.files.map(({ blob }) => blob))
+    return await db.transaction().execute((trx) => insertBatch(trx, blobs, batch, createdAt, remember))
+  } catch (error) {
+    const failure = storageError(error)
+    const isBusy = failure instanceof AppError && failure.code === 'busy' // and would be waited for again
+    if (!isBusy) await removeContents(db, blobs, batch)
+    throw failure
+  }
+}
+
+async function insertBatch(
+  trx: Db,
+  blobs: Blobs,
+  batch: Batch,
+  createdAt: string,
+  remember: Remember | undefined,
+): Promise<string> {
+  await checkParties(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
+  const files = batch.files.map(({ name, mimetype, blob: { size, sha256 } }) => ({
+    name,
+    mimetype,
+    size,
+    sha256,
+  }))
+  const { companyId, agentId, ownerId } = batch
+  const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, files })
+  // A deletion of the last other document of the same content may have come between: it unlinks under the
+  // same lock that this transaction holds, so what is here now stays.
+  if (files.some(({ sha256 }) => !blobs.isThere(sha256))) {
+    throw new AppError('unavailable', 'The same content was being deleted: send it again')
+  }
+  const answer = answerOf(batch, rows)
+  if (remember) {
+    const { tokenId, key, fingerprint, forgetBefore } = remember
+    await deleteAnswersBefore(trx, forgetBefore)
+    await insertAnswer(trx, { tokenId, key, fingerprint, answer, createdAt })
+  }
+  return answer
+}
+
+/** Removes the contents of a batch that got no rows, as far as it can: the next start sweeps the rest. */
+async function removeContents(db: Db, blobs: Blobs, { files }: Batch): Promise<void> {
+  try {
+    for (const sha256 of new Set(files.map(({ blob }) => blob.sha256))) {
+      await removeUnnamedBlob(db, blobs, sha256)
     }
-    const answer = answerOf(batch, rows)
-    if (remember) {
-      const { tokenId, key, fingerprint, forgetBefore } = remember
-      await deleteAnswersBefore(trx, forgetBefore)
-      await insertAnswer(trx, { tokenId, key, fingerprint, answer, createdAt })
-    }
-    return answer
-  })
+  } catch {} // what made the batch fail is the error to report
 }
 
 function answerOf(

@@ -76,7 +76,7 @@ export async function* oldDocuments(
  * The one thing that is awaited inside a transaction and is no query: an upload of the same content either has
  * written its rows, and then the content stays, or will look for the content when it writes them, and find it gone.
  */
-function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
+export function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
   return db
     .transaction()
     .execute(async (trx) => !(await isBlobNamed(trx, sha256)) && (await blobs.remove(sha256)))

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { AppError } from '../errors.ts'
+import { storageError } from './storage-error.ts'
 
 /** A written temporary file. Its owner must commit it or discard it. */
 export type StagedBlob = {
@@ -37,7 +37,6 @@ type WriterFile = Pick<FileHandle, 'write' | 'sync' | 'close'>
 const BLOCK_BYTES = 512 * 1024
 const MAX_OPEN_FILES = 64
 const MAX_FREE_BLOCKS = 16
-const SYSTEM_ERROR = /^E[A-Z0-9]+$/ // EIO, not Node's own ERR_INVALID_ARG_TYPE, which is a defect of ours
 
 export function createBlobWriter(
   file: WriterFile,
@@ -123,16 +122,6 @@ export function createBlobWriter(
     },
     discard,
   }
-}
-
-/** What a failure of the file system means to a client; the cause is kept for the log. */
-export function storageError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (error instanceof AppError || typeof code !== 'string' || !SYSTEM_ERROR.test(code)) return error
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new AppError('disk-full', 'Not enough disk space to store the documents', { cause: error })
-  }
-  return new AppError('unavailable', 'Documents cannot be stored at the moment', { cause: error })
 }
 
 function free(pool: WriterPool, block: Buffer): void {

@@ -7,13 +7,8 @@ import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import {
-  type BlobWriter,
-  createBlobWriter,
-  type StagedBlob,
-  storageError,
-  type WriterPool,
-} from './blob-writer.ts'
+import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
+import { storageError } from './storage-error.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
@@ -133,8 +128,12 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
 
 /** Bytes that an unprivileged process may still write on the file system of this folder. */
 export async function freeBytes(dir: string): Promise<number> {
-  const { bavail, bsize } = await nodeFs.statfs(dir)
-  return bavail * bsize
+  try {
+    const { bavail, bsize } = await nodeFs.statfs(dir)
+    return bavail * bsize
+  } catch (error) {
+    throw storageError(error)
+  }
 }
 
 async function* bytesOf(fs: BlobFs, path: string, range: ByteRange | undefined) {

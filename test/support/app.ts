@@ -9,6 +9,7 @@ import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import type { UploadLimits } from '../../src/http/uploads.ts'
 import { createLog } from '../../src/log.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
+import type { BlobFs } from '../../src/store/blobs.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
 import { fixedClock, type TestClock, temporaryDirectory } from './ground.ts'
@@ -40,6 +41,7 @@ export type TestAppOptions = {
   token?: string | null
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
+  blobFs?: BlobFs
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -69,7 +71,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       },
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     },
-    { clock: clock.read },
+    { clock: clock.read, ...(options.blobFs && { blobFs: options.blobFs }) },
   )
   t.after(() => app.close())
   const get = (path: string, headers: Record<string, string> = {}) =>

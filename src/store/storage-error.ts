@@ -1,0 +1,22 @@
+// What a client is told when the disk or the database cannot take an upload. The cause is kept for the log.
+
+import { AppError } from '../errors.ts'
+
+const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/
+const BUSY = /^SQLITE_(BUSY|LOCKED)/
+// Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
+const OUTSIDE = /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*)$/
+
+/** The AppError for a failure of the file system or of SQLite; anything else is given back as it is. */
+export function storageError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (error instanceof AppError || typeof code !== 'string') return error
+  if (FULL.test(code)) {
+    return new AppError('disk-full', 'Not enough disk space to store the documents', { cause: error })
+  }
+  if (BUSY.test(code)) {
+    return new AppError('busy', 'The database is in use: try again in a moment', { cause: error })
+  }
+  if (!OUTSIDE.test(code)) return error
+  return new AppError('unavailable', 'Documents cannot be stored at the moment', { cause: error })
+}
