@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Clock, type IsoDate, todayIn } from './dates.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { openKeyring } from './http/auth.ts'
-import { startServer } from './http/server.ts'
+import { type ServerOptions, startServer } from './http/server.ts'
 import type { UploadLimits } from './http/uploads.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
@@ -22,9 +22,7 @@ import { ensureCatalogue } from './sync/catalogue.ts'
 import { hasDollarOf, type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
 import { createScheduler, disabledScheduler } from './sync/scheduler.ts'
 
-export type AppConfig = {
-  host: string
-  port: number
+export type AppConfig = ServerOptions & {
   dataDir: string
   scheduler: boolean
   syncCron: string

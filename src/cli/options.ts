@@ -3,6 +3,7 @@
 
 import { isIsoDate } from '../dates.ts'
 import { ALLOWED } from '../domain/secrets.ts'
+import { proxiesFault } from '../http/proxy.ts'
 import { cronFault } from '../schedule.ts'
 
 export type Option = {
@@ -155,6 +156,12 @@ export const OPTIONS = {
     fallback: '16',
     help: 'uploads at once; others wait their turn briefly',
     fault: integer(1, 1000),
+  },
+  'trust-proxy': {
+    value: 'CIDR',
+    fallback: undefined,
+    help: 'proxies whose X-Forwarded-For names the client in the log, such as 10.0.0.0/8 or loopback, with commas between',
+    fault: proxiesFault,
   },
   'log-format': { value: 'FORMAT', fallback: 'text', help: 'text or json', fault: oneOf('text', 'json') },
   'log-level': {

@@ -7,6 +7,7 @@ import type { Values } from './args.ts'
 import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import type { Command, Terminal } from './command.ts'
 import { becomeOwner, withDatabase } from './data-dir.ts'
+import { LISTEN_OPTIONS, listenSettings } from './listen.ts'
 import { bytesOf } from './options.ts'
 
 const LOG_OPTIONS = ['log-format', 'log-level'] as const
@@ -16,8 +17,7 @@ export const serve: Command = {
   takes: [],
   summary: 'serve the API, and keep the rates fresh',
   options: [
-    'host',
-    'port',
+    ...LISTEN_OPTIONS,
     'data-dir',
     'no-scheduler',
     'sync-cron',
@@ -35,8 +35,7 @@ export const serve: Command = {
     becomeOwner(dataDir)
     const keys = await withDatabase(values, { mustExist: false }, selectActiveApiKeyHashes)
     const app = await startApp({
-      host: values.text('host'),
-      port: values.number('port'),
+      ...listenSettings(values),
       dataDir,
       scheduler: !values.on('no-scheduler'),
       syncCron: values.text('sync-cron'),

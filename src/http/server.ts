@@ -1,6 +1,7 @@
 // The HTTP server: what is mounted, what every request passes, where errors end.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BlockList } from 'node:net'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Clock } from '../dates.ts'
@@ -11,7 +12,7 @@ import type { RateBook } from '../store/rate-book.ts'
 import type { Db } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
 import { mountAgents } from './agents.ts'
-import { createApi, respond } from './api.ts'
+import { createApi, nodeOf, respond } from './api.ts'
 import type { Keyring } from './auth.ts'
 import { drainAfter } from './body.ts'
 import { mountConvert } from './convert.ts'
@@ -21,6 +22,7 @@ import { mountHealth } from './health.ts'
 import { bareHeaders, listenOn } from './listen.ts'
 import { mountOpenapi } from './openapi.ts'
 import { mountProviders } from './providers.ts'
+import { clientOf, peerOf } from './proxy.ts'
 import { mountRates } from './rates.ts'
 import { mountScheduler } from './scheduler.ts'
 import { mountSeries } from './series.ts'
@@ -40,15 +42,22 @@ export type HttpDeps = {
   limits: UploadLimits
 }
 
+export type ServerOptions = {
+  host: string
+  port: number
+  /** Proxies whose X-Forwarded-For is believed, in the log. */
+  proxies?: BlockList | undefined
+}
+
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
 export function startServer(
   deps: HttpDeps,
-  options: { host: string; port: number },
+  options: ServerOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const nextId = requestIds()
-  const app = createH3(deps, nextId)
+  const app = createH3(deps, options, nextId)
   return listenOn(options, (req, res) => answer(app, deps.log, nextId, req, res), nextId)
 }
 
@@ -62,7 +71,7 @@ function requestIds(): () => string {
   }
 }
 
-function createH3(deps: HttpDeps, nextId: () => string): H3 {
+function createH3(deps: HttpDeps, options: ServerOptions, nextId: () => string): H3 {
   const { log, keyring } = deps
   const app = new H3({
     silent: true,
@@ -70,7 +79,7 @@ function createH3(deps: HttpDeps, nextId: () => string): H3 {
     onRequest(event) {
       const sent = event.req.headers.get('x-request-id')
       event.context.requestId = sent && SANE_ID.test(sent) ? sent : nextId()
-      logWhenDone(event, log)
+      logWhenDone(event, log, options.proxies)
     },
     onError: (error, event) => respondToError(error, event, log),
   })
@@ -124,13 +133,15 @@ function answer(app: H3, log: Log, nextId: () => string, req: IncomingMessage, r
   }
 }
 
-function logWhenDone(event: H3Event, log: Log): void {
-  const res = event.runtime?.node?.res
+function logWhenDone(event: H3Event, log: Log, proxies: BlockList | undefined): void {
+  const { req, res } = nodeOf(event)
+  const peer = peerOf(req) // a connection that is gone has none
   const started = performance.now()
-  res?.once('close', () => {
+  res.once('close', () => {
     const { requestId, route } = event.context
     log.info('request', {
       id: String(requestId),
+      client: proxies ? clientOf(peer, req, proxies) : peer,
       method: event.req.method,
       route: String(route ?? '-'),
       status: res.statusCode,

@@ -2,7 +2,7 @@
 // connection to the database, which the running app sees like another process.
 
 import assert from 'node:assert/strict'
-import { type IncomingHttpHeaders, request } from 'node:http'
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
 import { openDatabase } from '../../src/store/database.ts'
@@ -38,7 +38,7 @@ export function openApp(options: TestAppOptions = {}): Promise<TestApp> {
 }
 
 /** One request as given: no key, no header of fetch's own. */
-export function send(url: string, options: { method?: string; headers?: Record<string, string> } = {}) {
+export function send(url: string, options: { method?: string; headers?: OutgoingHttpHeaders } = {}) {
   const { method = 'GET', headers = {} } = options
   return new Promise<Answer & { bytes: Buffer }>((resolve, reject) => {
     const outgoing = request(url, { method, headers, agent: false }, (response) => {

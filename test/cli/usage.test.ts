@@ -64,6 +64,12 @@ const wrong: [string, string, RegExp][] = [
     /--log-level must be one of debug, info, warn, error/,
   ],
   ['an address that is none', 'sync --bccr-url ftp://x', /--bccr-url must be an http or https URL/],
+  ['a proxy that is no address', 'serve --trust-proxy nginx', /--trust-proxy must be .*: "nginx" is none/],
+  [
+    'a network too narrow',
+    'serve --trust-proxy loopback,10.0.0.0/33',
+    /--trust-proxy must be .*"10.0.0.0\/33"/,
+  ],
   ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
   ['a word too many', 'key create a b', /unexpected "b"/],
   ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],

@@ -6,6 +6,7 @@ import { type App, startApp } from '../../src/app.ts'
 import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import type { ServerOptions } from '../../src/http/server.ts'
 import type { UploadLimits } from '../../src/http/uploads.ts'
 import { createLog } from '../../src/log.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
@@ -42,6 +43,7 @@ export type TestAppOptions = {
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
+  listen?: Partial<ServerOptions>
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -56,6 +58,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
     {
       host: '127.0.0.1',
       port: 0,
+      ...options.listen,
       dataDir,
       scheduler: options.scheduler ?? false,
       syncCron: '0 5 * * *',

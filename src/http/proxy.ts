@@ -1,0 +1,83 @@
+// Who asks. Behind a proxy the peer is the proxy, and the client is who its X-Forwarded-For names: believed only
+// of addresses that the administrator trusts. It is for the log alone; nobody is let in because of an address.
+
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
+const FORWARDING =
+  /^(forwarded|via|x-real-ip|x-forwarded-\w+|x-client-ip|x-cluster-client-ip|cf-connecting-ip|true-client-ip)$/
+
+const loopback = proxiesOf('loopback')
+
+/** The addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
+export function proxiesOf(text: string): BlockList {
+  const list = new BlockList()
+  for (const network of networksIn(text)) {
+    const [address = '', prefix] = network.split('/')
+    const family = familyOf(address)
+    list.addSubnet(address, prefix === undefined ? bitsOf(address) : Number(prefix), family)
+  }
+  return list
+}
+
+/** Says which part of such a list is none; undefined: all are right. */
+export function proxiesFault(text: string): string | undefined {
+  const wrong = networksIn(text).find((network) => {
+    const [address = '', prefix = '0', ...rest] = network.split('/')
+    return !isIP(address) || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bitsOf(address) || rest.length > 0
+  })
+  return wrong === undefined
+    ? undefined
+    : `must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: ${JSON.stringify(wrong)} is none`
+}
+
+/** The address of who sent the request, before the proxies that are trusted. */
+export function clientOf(peer: string, req: IncomingMessage, proxies: BlockList): string {
+  const hops = String(req.headers['x-forwarded-for'] ?? '').split(',')
+  let client = peer
+  while (isAmong(client, proxies)) {
+    const before = addressIn(hops.pop() ?? '')
+    if (before === undefined) break
+    client = before
+  }
+  return client
+}
+
+/** The address at the other end of the connection; an IPv4 one as such, on an IPv6 socket too. */
+export function peerOf(req: IncomingMessage): string {
+  return plain(req.socket.remoteAddress ?? '')
+}
+
+/** Whether the request was made on this machine, and by no proxy. */
+export function isLocal(req: IncomingMessage): boolean {
+  return isAmong(peerOf(req), loopback) && !Object.keys(req.headers).some((name) => FORWARDING.test(name))
+}
+
+function networksIn(text: string): string[] {
+  return text.split(',').flatMap((one) => (one.trim() === 'loopback' ? LOOPBACK : [one.trim()]))
+}
+
+function isAmong(address: string, list: BlockList): boolean {
+  return isIP(address) !== 0 && list.check(address, familyOf(address))
+}
+
+/** The address of one hop; some proxies write its port too. */
+function addressIn(hop: string): string | undefined {
+  const [, bracketed, v4] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(hop) ?? []
+  const address = plain(bracketed ?? v4 ?? hop.trim())
+  return isIP(address) ? address : undefined
+}
+
+function plain(address: string): string {
+  const v4 = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : ''
+  return isIP(v4) === 4 ? v4 : address
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
+
+function bitsOf(address: string): number {
+  return isIP(address) === 6 ? 128 : 32
+}
