@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'conflict'
   | 'timeout'
   | 'too-large'
+  | 'unsupported'
   | 'range'
   | 'invalid'
   | 'busy'

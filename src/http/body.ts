@@ -17,7 +17,7 @@ const DRAIN_MS = 10_000
 
 /**
  * The body of a request in pieces.
- * @throws AppError `too-large`, `timeout`, or `bad-request` when the client breaks off
+ * @throws AppError `too-large`, `unsupported`, `timeout`, or `bad-request` when the client breaks off
  */
 export async function* bodyOf(
   req: IncomingMessage,
@@ -25,6 +25,7 @@ export async function* bodyOf(
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array, void> {
   checkLength(req, limits.maxBytes)
+  checkCoding(req)
   if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue()
   const pieces = req.iterator({ destroyOnReturn: false })
   let bytes = 0
@@ -56,6 +57,19 @@ export function checkLength(req: IncomingMessage, maxBytes: number): number | un
   return Number(stated)
 }
 
+/** Only what is sent as it is can be counted as it comes; of a zip bomb the limit would see a spark. */
+function checkCoding({ headers }: IncomingMessage): void {
+  const content = headers['content-encoding']
+  if (content !== undefined && !/^(identity)?$/i.test(content)) {
+    throw new AppError('unsupported', 'The request body must not be compressed (Content-Encoding)')
+  }
+  // node:http takes any list that ends in chunked, and undoes only that.
+  const transfer = headers['transfer-encoding']
+  if (transfer !== undefined && !/^chunked$/i.test(transfer)) {
+    throw new AppError('unsupported', 'Of Transfer-Encoding only chunked is understood')
+  }
+}
+
 /** The JSON value of a small body. @throws AppError like `bodyOf`, and `bad-request` for what is not JSON */
 export async function jsonOf(
   req: IncomingMessage,
@@ -79,6 +93,7 @@ export async function jsonOf(
  * again; one that sends on and on is cut off.
  */
 export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
+  if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return
   res.once('finish', () => {
     if (req.complete || req.destroyed) return
     const cut = setTimeout(() => req.destroy(), DRAIN_MS).unref()

@@ -17,6 +17,7 @@ const STATUS: Record<ErrorCode, number> = {
   timeout: 408,
   conflict: 409,
   'too-large': 413,
+  unsupported: 415,
   range: 416,
   invalid: 422,
   busy: 503,
@@ -40,6 +41,7 @@ export function errorAnswer(
   const { code, details } = error
   const headers: Record<string, string> = {}
   if (code === 'method-not-allowed') headers.allow = String(details)
+  if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
   if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
   return { status, body: errorBody(family, status, error.message, details), headers }
