@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { findDocument, selectDocuments } from '../store/documents.ts'
 import type { Db } from '../store/tables.ts'
@@ -32,7 +35,8 @@ const ListOut = v.object({
 })
 
 /** Beside the contract: so that an agent can read what it was given (decisions 3.13). */
-export function mountDocuments(api: Api, { db, blobs }: { db: Db; blobs: Blobs }): void {
+export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log }): void {
+  const { db, blobs, log } = deps
   api.get({
     path: '/api/v1/documents',
     summary: 'Documents by id, a page at a time',
@@ -88,9 +92,17 @@ export function mountDocuments(api: Api, { db, blobs }: { db: Db; blobs: Blobs }
       }
       const held = event.req.headers.get('if-none-match')
       if (held !== null && matchesTag(held, etag)) return { status: 304, body: '', headers }
+      const isHead = event.req.method === 'HEAD' // has no ranges (RFC 9110, 14.2)
       const fresh = event.req.headers.get('if-range') ?? etag
-      const range = fresh === etag ? event.req.headers.get('range') : null
-      return contentOf(blobs, document, range, headers, event.req.method === 'HEAD')
+      const range = fresh === etag && !isHead ? event.req.headers.get('range') : null
+      const content = await contentOf(blobs, document, range, headers)
+      if (content && isHead) return { ...content, body: '' }
+      if (content) {
+        await sendable(content.body, log, String(event.context.requestId))
+        return content
+      }
+      await documentOf(db, params.id) // of a document that was deleted a moment ago the content is not missing
+      throw new Error(`the blob ${document.sha256} is missing or has another size`)
     },
   })
 }
@@ -101,14 +113,16 @@ async function documentOf(db: Db, id: number) {
   return document
 }
 
-/** The whole content, or the one range that was asked for; several ranges are answered with the whole. */
+/**
+ * The whole content, or the one range that was asked for; several ranges are answered with the whole. Undefined if
+ * there is no such content.
+ */
 async function contentOf(
   blobs: Blobs,
   { sha256, size }: { sha256: string; size: number },
   asked: string | null,
   headers: Record<string, string>,
-  isHead: boolean,
-): Promise<Reply> {
+): Promise<(Reply & { body: Readable }) | undefined> {
   const ranges = asked === null ? undefined : rangeParser(size, asked)
   if (ranges === -1) {
     throw new AppError('range', 'The range is outside the content', { details: `bytes */${size}` })
@@ -116,10 +130,21 @@ async function contentOf(
   const single =
     Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
   const blob = await blobs.read(sha256, single)
-  if (blob?.size !== size) throw new Error(`the blob ${sha256} is missing or has another size`)
-  const length = { 'content-length': String(single ? single.end - single.start + 1 : size) }
-  const body = isHead ? '' : blob.stream
-  if (!single) return { body, headers: { ...headers, ...length } }
-  const part = { 'content-range': `bytes ${single.start}-${single.end}/${size}` }
-  return { status: 206, body, headers: { ...headers, ...length, ...part } }
+  if (blob?.size !== size) return undefined
+  const body = blob.stream
+  if (!single) return { body, headers: { ...headers, 'content-length': String(size) } }
+  const part = {
+    'content-length': String(single.end - single.start + 1),
+    'content-range': `bytes ${single.start}-${single.end}/${size}`,
+  }
+  return { status: 206, body, headers: { ...headers, ...part } }
+}
+
+/** Waits for the first bytes, because until then an error of the disk can be answered as one; later it is logged. */
+async function sendable(body: Readable, log: Log, id: string): Promise<void> {
+  await once(body, 'readable')
+  body.once('error', (error: Error & { code?: string }) => {
+    const isOurs = error.code !== 'ERR_STREAM_PREMATURE_CLOSE' // else the client went away
+    if (isOurs) log.error('download broke off', { id, reason: reasonOf(error) })
+  })
 }

@@ -96,6 +96,17 @@ test('HEAD has the headers of the content and no body', async () => {
   assert.equal((await response.arrayBuffer()).byteLength, 0)
 })
 
+test('HEAD knows no ranges', async () => {
+  const url = `${app.app.url}/api/v1/documents/${id}/content`
+  const headers = { authorization: `Bearer ${TOKENS.read}` }
+  for (const range of ['bytes=0-9', 'bytes=5000-']) {
+    const response = await fetch(url, { method: 'HEAD', headers: { ...headers, range } })
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-range'), null)
+    assert.equal(response.headers.get('content-length'), '1000')
+  }
+})
+
 const ranges: [string, number, string | null, Buffer][] = [
   ['bytes=0-9', 206, 'bytes 0-9/1000', bytes.subarray(0, 10)],
   ['bytes=990-', 206, 'bytes 990-999/1000', bytes.subarray(990)],
