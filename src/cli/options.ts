@@ -157,6 +157,18 @@ export const OPTIONS = {
     help: 'uploads at once; others wait their turn briefly',
     fault: integer(1, 1000),
   },
+  'tls-cert': {
+    value: 'FILE',
+    fallback: undefined,
+    help: 'serve HTTPS with this certificate and its chain, in PEM form; read again when the file changes',
+    fault: nonEmpty,
+  },
+  'tls-key': {
+    value: 'FILE',
+    fallback: undefined,
+    help: 'private key of the certificate',
+    fault: nonEmpty,
+  },
   'trust-proxy': {
     value: 'CIDR',
     fallback: undefined,

@@ -1,10 +1,12 @@
 // The HTTP server below the framework: time-outs and limits, what is not HTTP, listening and closing.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../errors.ts'
 import { errorBody, familyOf } from './errors.ts'
+import type { Tls } from './tls.ts'
 
 const LIMITS = {
   headersTimeout: 15_000, // a client that drips its headers
@@ -12,8 +14,10 @@ const LIMITS = {
   keepAliveTimeout: 65_000, // longer than the 60 s of common proxies, so that they close first
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16_384,
+  handshakeTimeout: 10_000, // of TLS; a server that is closing waits so long
   requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
 }
+const NOT_HTTP = /^(HPE|ERR_HTTP)_/
 const MALFORMED: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request headers are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
@@ -23,7 +27,7 @@ const LINGER_MS = 1000
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
 export async function listenOn(
-  options: { host: string; port: number },
+  options: { host: string; port: number; tls?: Tls | undefined },
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
@@ -34,7 +38,8 @@ export async function listenOn(
     res.once('close', () => open.delete(res))
     handle(req, res)
   }
-  const server = createServer(LIMITS, begin)
+  const { tls } = options
+  const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
   // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
   Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
   server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
@@ -45,8 +50,9 @@ export async function listenOn(
     else refuse(socket, 405, errorBody('rates', 405, 'Method not allowed'), nextId(), 'Allow: GET, HEAD')
   })
   const malformed = new WeakSet<Duplex>()
-  server.on('clientError', (error, socket) => {
-    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET')) socket.destroy()
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    // Only to what is not HTTP there is an answer, not to what is not TLS or to a broken connection.
+    if (!socket.writable || !NOT_HTTP.test(error.code ?? '')) socket.destroy()
     else if (!malformed.has(socket)) {
       malformed.add(socket) // each further block of it is reported again
       whenItsTurn(answers.get(socket), (res) => refuseMalformed(error, socket, nextId(), res?.req.url))
@@ -55,7 +61,12 @@ export async function listenOn(
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
-  return { url: `http://${host}:${port}`, close: () => closeServer(server) }
+  const following = tls?.follow(server)
+  const close = async () => {
+    await following?.close()
+    await closeServer(server)
+  }
+  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, close }
 }
 
 /**

@@ -27,6 +27,7 @@ import { mountRates } from './rates.ts'
 import { mountScheduler } from './scheduler.ts'
 import { mountSeries } from './series.ts'
 import { mountSyncRuns } from './sync-runs.ts'
+import { openTls, type TlsFiles } from './tls.ts'
 import { mountUploads, type UploadLimits } from './uploads.ts'
 
 export type HttpDeps = {
@@ -47,18 +48,21 @@ export type ServerOptions = {
   port: number
   /** Proxies whose X-Forwarded-For is believed, in the log. */
   proxies?: BlockList | undefined
+  tls?: TlsFiles | undefined
 }
 
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
-export function startServer(
+export async function startServer(
   deps: HttpDeps,
   options: ServerOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const nextId = requestIds()
   const app = createH3(deps, options, nextId)
-  return listenOn(options, (req, res) => answer(app, deps.log, nextId, req, res), nextId)
+  const tls = options.tls && (await openTls(options.tls, deps.log))
+  const handle = (req: IncomingMessage, res: ServerResponse) => answer(app, deps.log, nextId, req, res)
+  return listenOn({ ...options, tls }, handle, nextId)
 }
 
 /** Ids for requests that bring none: when the server started, and a number. */

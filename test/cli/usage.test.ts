@@ -70,6 +70,8 @@ const wrong: [string, string, RegExp][] = [
     'serve --trust-proxy loopback,10.0.0.0/33',
     /--trust-proxy must be .*"10.0.0.0\/33"/,
   ],
+  ['a certificate without a key', 'serve --tls-cert a.pem', /--tls-key is missing: --tls-cert is given/],
+  ['a key without a certificate', 'serve --tls-key a.pem', /--tls-cert is missing: --tls-key is given/],
   ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
   ['a word too many', 'key create a b', /unexpected "b"/],
   ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],
