@@ -6,7 +6,7 @@ import type { RateBook } from '../store/rate-book.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
 import { AmountParam, CurrencyParam, DateParam, ProviderParam, RateTypeParam } from './params.ts'
-import { seriesMatching } from './rates.ts'
+import { seriesMatching, whenThere } from './rates.ts'
 import { Day, DecimalText, RateTypeOut } from './shapes.ts'
 
 const ConversionOut = v.object({
@@ -36,7 +36,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
     }),
     answer: ConversionOut,
     notFound: 'No data for that pair or date',
-    async handle({ event, query }) {
+    handle({ event, query }) {
       const page = book.page()
       const today = query.on === undefined ? todayIn(clock) : undefined
       const day = query.on ?? today ?? ''
@@ -47,24 +47,25 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
         query.type,
       )
       if ('missing' in route) throw new AppError('not-found', `Cannot convert: ${route.missing}`)
-      const columns = await page.columns(route.legs.map(({ series }) => series))
-      return cachedReply(event, page, today, () => {
-        const found = convert(query.amount, route.legs, columns, day)
-        const path = route.path.join(' -> ')
-        if (!found) throw new AppError('not-found', `No rate for ${path} is stored on or before ${day}`)
-        return {
-          provider: query.provider,
-          rate_date: found.rateDate,
-          rate_type: route.rateType,
-          from_currency: query.from,
-          to_currency: query.to,
-          amount: found.amount,
-          rate: found.rate,
-          result: found.result,
-          path,
-          via_pivot: route.legs.length > 1,
-        }
-      })
+      return whenThere(page.columns(route.legs.map(({ series }) => series)), (columns) =>
+        cachedReply(event, page, today, () => {
+          const found = convert(query.amount, route.legs, columns, day)
+          const path = route.path.join(' -> ')
+          if (!found) throw new AppError('not-found', `No rate for ${path} is stored on or before ${day}`)
+          return {
+            provider: query.provider,
+            rate_date: found.rateDate,
+            rate_type: route.rateType,
+            from_currency: query.from,
+            to_currency: query.to,
+            amount: found.amount,
+            rate: found.rate,
+            result: found.result,
+            path,
+            via_pivot: route.legs.length > 1,
+          }
+        }),
+      )
     },
   })
 }

@@ -21,8 +21,8 @@ export type RatePage = {
   readonly epoch: string
   readonly providers: readonly ProviderRow[]
   readonly series: readonly SeriesRow[]
-  /** The columns of the series given, in their order. */
-  columns(series: readonly SeriesRow[]): Promise<Column[]>
+  /** The columns of the series given, in their order; a promise only where one has to be read first. */
+  columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<number>
   /** For what is made from this page and holds as long as it. */
   readonly shelf: Shelf
@@ -82,14 +82,11 @@ function makePage(
     series,
     loaded,
     shelf: createShelf(SHELF_BYTES),
-    async columns(wanted) {
+    columns(wanted) {
       const columns: Column[] = []
-      for (const { id, revision } of wanted) {
-        let known = loaded.get(id)
-        if (!known) {
-          known = { revision, column: columnOf(await selectRatesOfSeries(db, id)) }
-          loaded.set(id, known)
-        }
+      for (const { id } of wanted) {
+        const known = loaded.get(id)
+        if (!known) return readColumns(db, wanted, loaded)
         columns.push(known.column)
       }
       return columns
@@ -99,6 +96,23 @@ function makePage(
       return count
     },
   }
+}
+
+async function readColumns(
+  db: Db,
+  wanted: readonly SeriesRow[],
+  loaded: Map<number, LoadedColumn>,
+): Promise<Column[]> {
+  const columns: Column[] = []
+  for (const { id, revision } of wanted) {
+    let known = loaded.get(id)
+    if (!known) {
+      known = { revision, column: columnOf(await selectRatesOfSeries(db, id)) }
+      loaded.set(id, known)
+    }
+    columns.push(known.column)
+  }
+  return columns
 }
 
 function columnOf(rows: readonly { rate_date: string; value: string }[]): Column {
