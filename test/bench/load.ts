@@ -1,0 +1,80 @@
+// A load of keep-alive connections that ask one after the other, as a process of its own so that it does not
+// share a thread with what it measures. Run by others: node load.ts '{"port":…,"paths":[…],"headers":{…}}'
+
+import { connect, type Socket } from 'node:net'
+
+export type LoadOrder = {
+  port: number
+  /** Asked in turn, beginning anywhere. */
+  paths: string[]
+  headers?: Record<string, string>
+  connections?: number
+  ms?: number
+}
+
+export type LoadResult = {
+  requests: number
+  bytes: number
+  perSecond: number
+  statuses: Record<string, number>
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+/** Runs a load and says how many answers came whole. */
+export function runLoad(order: LoadOrder): Promise<LoadResult> {
+  const { port, paths, headers = {}, connections = 32, ms = 2000 } = order
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const requests = paths.map((path) =>
+    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`),
+  )
+  const result: LoadResult = { requests: 0, bytes: 0, perSecond: 0, statuses: {} }
+  const started = performance.now()
+  const end = started + ms
+  const one = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+      let next = at
+      let missing = 0
+      let held: Buffer | undefined
+      const ask = () => {
+        if (performance.now() >= end) return finish(socket, resolve)
+        socket.write(requests[next % requests.length] ?? '')
+        next += connections
+      }
+      socket.on('connect', ask)
+      socket.on('error', reject)
+      socket.on('data', (data: Buffer) => {
+        result.bytes += data.length
+        if (missing > 0) missing -= data.length
+        else {
+          held = held ? Buffer.concat([held, data]) : data
+          const at = held.indexOf(END_OF_HEAD)
+          if (at < 0) return
+          const text = held.toString('latin1', 0, at)
+          const status = text.slice(9, 12)
+          result.statuses[status] = (result.statuses[status] ?? 0) + 1
+          const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+          missing = at + 4 + length - held.length
+          held = undefined
+        }
+        if (missing > 0) return
+        result.requests += 1
+        ask()
+      })
+    })
+  return Promise.all(Array.from({ length: connections }, (_, at) => one(at))).then(() => {
+    result.perSecond = (result.requests * 1000) / (performance.now() - started)
+    return result
+  })
+}
+
+function finish(socket: Socket, done: () => void): void {
+  socket.once('close', done)
+  socket.destroy()
+}
+
+if (import.meta.main) {
+  const result = await runLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOrder)
+  process.stdout.write(JSON.stringify(result))
+}
