@@ -26,20 +26,28 @@ import {
 } from 'kysely'
 import { readAsset } from '../assets.ts'
 import { AppError, reasonOf } from '../errors.ts'
+import { copyBeforeMigration } from './migration-copy.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
 import type { Db, Tables } from './tables.ts'
 
-const FILE_NAME = 'cambista.db'
-const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is known for what it is
+export const DATABASE_FILE = 'cambista.db'
+export const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is known for what it is
 const STATEMENTS_KEPT = 500
 
+/** What was done to a database of an older schema, and where the copy of it is. */
+export type Upgrade = { from: number; to: number; copy: string }
+
 /**
- * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600).
+ * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600). One of an
+ * older schema is copied beside itself and brought up to date; `upgraded` is told.
  * @throws AppError `failed` when it cannot be opened, is of a newer schema, or (`mustExist`) is not there
  */
-export function openDatabase(dataDir: string, options: { mustExist?: boolean } = {}): Db {
-  const path = join(dataDir, FILE_NAME)
+export function openDatabase(
+  dataDir: string,
+  options: { mustExist?: boolean; upgraded?: (upgrade: Upgrade) => void } = {},
+): Db {
+  const path = join(dataDir, DATABASE_FILE)
   if (options.mustExist && !existsSync(path)) {
     throw new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
   }
@@ -49,7 +57,8 @@ export function openDatabase(dataDir: string, options: { mustExist?: boolean } =
     sqlite = new Sqlite(path, { timeout: 5000, nativeBinding: nativeBinding(dataDir) })
     refuseForeign(sqlite, path)
     configure(sqlite)
-    bringToSchema(sqlite)
+    const upgrade = bringToSchema(sqlite, path)
+    if (upgrade) options.upgraded?.(upgrade)
   } catch (error) {
     sqlite?.close()
     if (error instanceof AppError) throw error
@@ -110,17 +119,22 @@ function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_size_limit = 67108864') // a backfill's WAL shrinks again
 }
 
-function bringToSchema(sqlite: Sqlite.Database): void {
-  if (numberOf(sqlite, 'user_version') === SCHEMA_VERSION) return
-  sqlite
+function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefined {
+  if (numberOf(sqlite, 'user_version') === SCHEMA_VERSION) return undefined
+  return sqlite
     .transaction(() => {
       const version = numberOf(sqlite, 'user_version') // again, under the lock: another process may have done it
+      if (version === SCHEMA_VERSION) return undefined
+      let upgrade: Upgrade | undefined
       if (version === 0) {
         sqlite.exec(readAsset('schema.sql'))
         sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+      } else {
+        upgrade = { from: version, to: SCHEMA_VERSION, copy: copyBeforeMigration(path, version) }
+        for (const migration of MIGRATIONS.slice(version - 1)) sqlite.exec(migration)
       }
-      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) sqlite.exec(migration)
       sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
+      return upgrade
     })
     .immediate()
 }
