@@ -48,17 +48,13 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
   await syncFolder(fs, dir)
   await syncFolder(fs, dirname(dir))
 
-  const folderOf = (sha256: string): string => {
-    if (!SHA256.test(sha256)) throw new TypeError('not a SHA-256 in lower case hexadecimal')
-    return join(dir, sha256.slice(0, 2), sha256.slice(2, 4))
-  }
-  const placeOf = (sha256: string): string => join(folderOf(sha256), sha256)
+  const placeOf = (sha256: string): string => blobPath(dir, sha256)
 
   const place = async (staged: StagedBlob[]) => {
     await together(staged, (blob) => blob.sync())
     const folders = new Set<string>()
     for (const { path, sha256 } of staged) {
-      const folder = folderOf(sha256)
+      const folder = dirname(placeOf(sha256))
       await fs.mkdir(folder, { recursive: true, mode: 0o700 })
       // Over a blob of the same content too: the stored one may be damaged, or not yet on the disk.
       await fs.rename(path, placeOf(sha256))
@@ -124,6 +120,12 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
       return swept
     },
   }
+}
+
+/** Where the blob is in a folder of blobs. */
+export function blobPath(dir: string, sha256: string): string {
+  if (!SHA256.test(sha256)) throw new TypeError('not a SHA-256 in lower case hexadecimal')
+  return join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
 }
 
 /** Bytes that an unprivileged process may still write on the file system of this folder. */

@@ -1,4 +1,4 @@
-// A lock on a data directory that the kernel frees when the process dies: an exclusive transaction on a
+// A lock on a data directory (or a backup set) that the kernel frees when the process dies: an exclusive transaction on a
 // small SQLite file of its own (decisions 2.10). No pid file, so nothing stale to clean up.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -9,7 +9,10 @@ import { nativeBinding } from './native.ts'
 export type Lock = { release(): void }
 
 /** Takes the lock, or returns undefined when somebody holds it; never waits. */
-export function takeLock(dataDir: string, name: 'sync.lock' | 'serve.lock'): Lock | undefined {
+export function takeLock(
+  dataDir: string,
+  name: 'sync.lock' | 'serve.lock' | 'backup.lock',
+): Lock | undefined {
   const path = join(dataDir, name)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const sqlite = new Sqlite(path, { timeout: 0, nativeBinding: nativeBinding(dataDir) })

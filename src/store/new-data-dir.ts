@@ -1,0 +1,136 @@
+// A data directory in the making. It is built to one side and put in its place by a rename at the end: it lands whole or
+// not at all, and what a killed restore left is cleared by the next one.
+
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { AppError } from '../errors.ts'
+import { blobPath } from './blobs.ts'
+import { DATABASE_FILE } from './database.ts'
+import { renewEpoch } from './database-copy.ts'
+import { flush, hashFile } from './file-hash.ts'
+import { type Lock, takeLock } from './lock.ts'
+
+const WORK = '.restoring'
+const LOCKS = ['serve.lock', 'sync.lock'] as const
+const NOT_OURS = 'lost+found' // a file system of its own has it
+
+export type Owner = { uid: number; gid: number }
+
+export type NewDataDir = {
+  blobsDir: string
+  /** Whether a content may be shared with another folder of blobs: only with the right owner and mode. */
+  mayShare(from: string, sha256: string): boolean
+  /** Copies a database into it, with a new epoch. Returns whether what arrived had the SHA-256. */
+  takeDatabase(path: string, sha256: string, signal: AbortSignal | undefined): Promise<boolean>
+  land(): Promise<void>
+  /** Frees the locks, and removes what did not land. */
+  close(): void
+}
+
+/**
+ * Begins a data directory, and holds its locks. One that is not there is built beside its place; one that is there,
+ * empty, inside of it, because it may be a mount point or lie where its owner can make nothing. There the database is
+ * the last to arrive.
+ * @param owner whose it shall be; undefined: whoever this process is
+ * @throws AppError `failed` when it is not empty or in use
+ */
+export function beginDataDir(given: string, owner: Owner | undefined): NewDataDir {
+  const dataDir = resolve(given)
+  const isThere = existsSync(dataDir)
+  if (isThere) refuseUsed(dataDir)
+  else if (!existsSync(dirname(dataDir))) {
+    throw new AppError('failed', `there is no ${dirname(dataDir)} to make the data directory in`)
+  }
+  const work = isThere ? join(dataDir, WORK) : `${dataDir}${WORK}`
+  if (!existsSync(work)) mkdirSync(work, { mode: 0o700 })
+  const locks = lockAll(isThere ? dataDir : work, dataDir)
+  // What a killed restore left; the locks say that no living one is at it.
+  if (isThere) rmSync(join(dataDir, 'blobs'), { recursive: true, force: true })
+  for (const name of readdirSync(work)) {
+    if (!isLock(name)) rmSync(join(work, name), { recursive: true, force: true })
+  }
+  const database = join(work, DATABASE_FILE)
+  const blobsDir = join(work, 'blobs')
+  mkdirSync(blobsDir, { mode: 0o700 })
+  return {
+    blobsDir,
+    mayShare(from, sha256) {
+      const found = statSync(blobPath(from, sha256), { throwIfNoEntry: false })
+      const wanted = owner ?? statSync(blobsDir)
+      return found?.uid === wanted.uid && found.gid === wanted.gid && (found.mode & 0o777) === 0o600
+    },
+    async takeDatabase(path, sha256, signal) {
+      await copyFile(path, database)
+      chmodSync(database, 0o600)
+      if ((await hashFile(database, signal))?.sha256 !== sha256) return false
+      await renewEpoch(database)
+      return true
+    },
+    async land() {
+      if (owner) give(work, owner)
+      await flush(work)
+      if (!isThere) {
+        renameSync(work, dataDir)
+        return flush(dirname(dataDir))
+      }
+      if (existsSync(join(dataDir, DATABASE_FILE))) {
+        throw new AppError('failed', `somebody made a database in ${dataDir} meanwhile; nothing was restored`)
+      }
+      chmodSync(dataDir, 0o700)
+      for (const name of ['blobs', DATABASE_FILE]) renameSync(join(work, name), join(dataDir, name))
+      if (owner) for (const name of LOCKS) chownSync(join(dataDir, name), owner.uid, owner.gid)
+      await flush(dataDir)
+    },
+    close() {
+      rmSync(work, { recursive: true, force: true })
+      for (const lock of locks) lock.release()
+    },
+  }
+}
+
+function refuseUsed(dataDir: string): void {
+  if (!statSync(dataDir).isDirectory()) throw new AppError('failed', `${dataDir} is not a directory`)
+  const names = readdirSync(dataDir)
+  // A restore that was killed between its last two steps has left its contents, and no database.
+  const isLeft = (name: string) => name === WORK || (name === 'blobs' && names.includes(WORK))
+  const [other] = names.filter((name) => name !== NOT_OURS && !isLock(name) && !isLeft(name))
+  if (other === undefined) return
+  for (const lock of lockAll(dataDir, dataDir, names)) lock.release()
+  const advice = 'move it away first, or choose another --data-dir'
+  throw new AppError('failed', `${dataDir} is not empty (${other}): ${advice}`)
+}
+
+function lockAll(dir: string, dataDir: string, among: readonly string[] = LOCKS): Lock[] {
+  const taken: Lock[] = []
+  for (const name of LOCKS.filter((one) => among.includes(one))) {
+    const lock = takeLock(dir, name)
+    if (!lock) {
+      for (const one of taken) one.release()
+      throw new AppError('failed', `${dataDir} is in use (${name}): stop the server, or wait for its end`)
+    }
+    taken.push(lock)
+  }
+  return taken
+}
+
+function isLock(name: string): boolean {
+  return LOCKS.some((lock) => lock === name)
+}
+
+/** Gives a directory and all in it to its owner. What is shared has it already. */
+function give(path: string, { uid, gid }: Owner): void {
+  chownSync(path, uid, gid)
+  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
+    chownSync(join(entry.parentPath, entry.name), uid, gid)
+  }
+}
