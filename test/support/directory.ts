@@ -23,7 +23,13 @@ export const TOKENS = {
  * owner 3 of no company. Tokens are known to the server when this returns; its today must be 2026-03-24.
  */
 export async function fillDirectory(app: TestApp): Promise<void> {
-  const db = openDatabase(app.dataDir)
+  await fillDatabase(app.dataDir)
+  await until(async () => (await read(app, '/api/v1/documents')).status === 200, 1000)
+}
+
+/** The same, for a server that is not running, or is another process. */
+export async function fillDatabase(dataDir: string): Promise<void> {
+  const db = openDatabase(dataDir)
   const agent = (facts: {
     id: number
     company_id: number
@@ -81,7 +87,6 @@ export async function fillDirectory(app: TestApp): Promise<void> {
     ])
     .execute()
   await db.destroy()
-  await until(async () => (await read(app, '/api/v1/documents')).status === 200, 1000)
 }
 
 /** A POST of JSON, or of a body as it is. */

@@ -1,0 +1,98 @@
+// One server a data directory, and the command line's work beside it; with real processes.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryDirectory } from '../support/app.ts'
+import { fillDatabase, TOKENS } from '../support/directory.ts'
+import { type Program, startProgram } from '../support/program.ts'
+import { until } from '../support/terminal.ts'
+
+const FLAGS = ['--port', '0', '--no-scheduler']
+
+async function serve(t: TestContext, dataDir: string): Promise<{ server: Program; url: string }> {
+  const server = startProgram(t, ['serve', '--data-dir', dataDir, ...FLAGS])
+  const [, url = ''] = await server.says(/url=(\S+)/)
+  return { server, url }
+}
+
+test('a second server on a data directory is refused, and the first goes on', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { url } = await serve(t, dataDir)
+  const temporary = join(dataDir, 'blobs/tmp/of-an-upload-that-runs')
+  writeFileSync(temporary, 'half')
+  for (const other of [dataDir, `${dataDir}/.`]) {
+    const second = startProgram(t, ['serve', '--data-dir', other, ...FLAGS])
+    assert.equal(await second.ended(), 1)
+    assert.match(second.printed.err, /data directory is in use/)
+    assert.equal(second.printed.err.trim().split('\n').length, 1)
+  }
+  assert.deepEqual(
+    readdirSync(join(dataDir, 'blobs/tmp')),
+    ['of-an-upload-that-runs'],
+    'the second one swept',
+  )
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+})
+
+test('after kill -9 the next server starts at once', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  for (let time = 0; time < 3; time += 1) {
+    const { server, url } = await serve(t, dataDir)
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+    server.child.kill('SIGKILL')
+    await once(server.child, 'close')
+  }
+})
+
+test('a server that stopped by itself leaves the directory to the next', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { server } = await serve(t, dataDir)
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended(), 0)
+  await serve(t, dataDir)
+})
+
+test('keys, tokens and lists are made beside a running server, which knows them within a second', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await fillDatabase(dataDir)
+  const { url } = await serve(t, dataDir)
+  const tool = async (...words: string[]) => {
+    const program = startProgram(t, [...words, '--data-dir', dataDir, '--json'])
+    assert.equal(await program.ended(), 0, program.printed.err)
+    return JSON.parse(program.printed.out)
+  }
+  const { key } = await tool('key', 'create', 'beside')
+  const { token } = await tool('token', 'create', 'beside', '--allow', 'documents:GET')
+  const answers = (path: string, headers: Record<string, string>, status: number) =>
+    until(async () => (await fetch(url + path, { headers })).status === status, 1000)
+  await answers('/api/v1/providers', { 'x-api-key': key }, 200)
+  await answers('/api/v1/documents', { authorization: `Bearer ${token}` }, 200)
+  const [{ id }] = (await tool('token', 'list')).filter(({ name }: { name: string }) => name === 'beside')
+  await tool('token', 'revoke', String(id))
+  await answers('/api/v1/documents', { authorization: `Bearer ${token}` }, 401)
+})
+
+test('what a crash left is swept before the server listens, also if it is much', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await fillDatabase(dataDir)
+  for (let count = 0; count < 5000; count += 1) {
+    const bytes = randomBytes(20)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const folder = join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4))
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, sha256), bytes)
+  }
+  const { url, server } = await serve(t, dataDir)
+  assert.match(server.printed.err, /swept what a crash left temporary=0 unnamed=5000/)
+  const left = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+  assert.deepEqual(
+    left.filter((entry) => entry.isFile()),
+    [],
+  )
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  assert.equal((await fetch(`${url}/api/v1/documents`, { headers })).status, 200)
+})
