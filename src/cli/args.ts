@@ -1,4 +1,5 @@
-// From what the operator typed to checked values: flags first, then the environment, then the defaults.
+// From what the operator typed to checked values: flags first, then the environment, then the settings of the
+// service on this machine, then the defaults.
 
 import { parseArgs } from 'node:util'
 import { AppError } from '../errors.ts'
@@ -18,18 +19,21 @@ export type Values = {
   /** The number of an option that may be absent. */
   givenNumber(name: OptionName): number | undefined
   on(name: OptionName): boolean
+  /** Is told the data directory when it has been opened. */
+  opened?: (dataDir: string) => void
 }
 
 export type Environment = Record<string, string | undefined>
 
 /**
  * Reads the words after a command's name.
- * @throws AppError `usage` that names the flag or the variable
+ * @throws AppError `usage` that names the flag, or the variable and the file it is set in
  */
 export function parseWords(
   words: readonly string[],
   names: readonly OptionName[],
   env: Environment,
+  settings?: { file: string; values: Environment },
 ): { values: Values; positionals: string[]; help: boolean } {
   const parsed = parseFlags(words, names)
   const texts = new Map<OptionName, string | boolean>()
@@ -38,11 +42,14 @@ export function parseWords(
     const option: Option = OPTIONS[name]
     const flag = parsed.values[name]
     const variable = CALL_ONLY.has(name) ? undefined : env[variableOf(name)]
+    const setting = CALL_ONLY.has(name) ? undefined : settings?.values[variableOf(name)]
     if (Array.isArray(flag)) {
       lists.set(name, [...new Set(flag.map((one) => String(checkedText(option, `--${name}`, one))))])
     } else if (flag !== undefined) texts.set(name, checkedText(option, `--${name}`, flag))
     // An empty variable is an unset one: that is what an unset line in an environment file looks like.
     else if (variable) texts.set(name, checkedText(option, variableOf(name), variable))
+    else if (setting)
+      texts.set(name, checkedText(option, `${variableOf(name)} in ${settings?.file}`, setting))
     else if (option.fallback !== undefined) texts.set(name, option.fallback)
   }
   const given = (name: OptionName) => {

@@ -11,23 +11,32 @@ export const BANK_OPTIONS = ['bccr-url', 'bccr-pace', 'bccr-token-file'] as cons
 
 /**
  * Settings that are read anew at each call, so that a token can be renewed without a restart. There is no flag
- * for the token, because `ps` shows flags.
+ * for the token, because `ps` shows flags. To be called before root becomes the owner of a data directory, who may
+ * not be allowed to read the file: then the token that root saw holds.
  */
 export function bankSettings(values: Values, env: Environment): () => ProviderSettings {
+  const file = values.given('bccr-token-file')
+  const atStart = file ? tokenIn(file) : undefined
   return () => ({
     url: values.text('bccr-url'),
     paceMs: values.number('bccr-pace'),
     userAgent: `cambista/${VERSION}`,
-    token: tokenOf(values.given('bccr-token-file'), env),
+    token: (file && tokenNow(file, atStart)) || env.CAMBISTA_BCCR_TOKEN?.trim() || undefined,
   })
 }
 
-/** The token of the file, else of CAMBISTA_BCCR_TOKEN. An empty one is none. */
-function tokenOf(file: string | undefined, env: Environment): string | undefined {
-  if (file === undefined || file === '') return env.CAMBISTA_BCCR_TOKEN?.trim() || undefined
+function tokenNow(file: string, atStart: string | Error | undefined): string {
+  const token = tokenIn(file)
+  if (typeof token === 'string') return token
+  if ('code' in token && token.code === 'EACCES' && typeof atStart === 'string') return atStart
+  throw new AppError('failed', `cannot read the bank's token: ${reasonOf(token)}`, { cause: token })
+}
+
+/** The token in a file, empty if there is none in it, or why it cannot be read. */
+function tokenIn(file: string): string | Error {
   try {
-    return readFileSync(file, 'utf8').trim() || undefined
+    return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new AppError('failed', `cannot read the bank's token: ${reasonOf(error)}`, { cause: error })
+    return error instanceof Error ? error : new Error(String(error))
   }
 }

@@ -6,6 +6,8 @@ import type { OptionName } from './options.ts'
 /** The world outside, handed in so that a command can be run in a test. */
 export type Terminal = {
   env: Environment
+  /** Where the settings of a service on this machine would be; undefined: nowhere. */
+  settingsFile?: string
   /** Results. */
   out(text: string | Uint8Array): void
   /** Messages. */
@@ -27,6 +29,8 @@ export type Command = {
   options: readonly OptionName[]
   /** Those of its options that must be given. */
   needs?: readonly OptionName[]
+  /** Whatever service this machine has, its settings are not looked at. */
+  ignoresService?: boolean
   example: string
   /** Returns the exit code. `words` are as many as it takes. */
   run(input: { values: Values; words: string[]; terminal: Terminal }): Promise<number>

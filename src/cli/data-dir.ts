@@ -36,6 +36,7 @@ export async function withDatabase<T>(
   const dataDir = values.text('data-dir')
   becomeOwner(dataDir)
   const db = openDatabase(dataDir, options)
+  values.opened?.(dataDir)
   try {
     await ensureCatalogue(db, PROVIDERS)
     return await work(db)

@@ -26,6 +26,7 @@ export const demo: Command = {
   takes: [],
   summary: 'try it: a throw-away server with invented rates of 47 currencies since 1983, and a company',
   options: ['host', 'port'],
+  ignoresService: true,
   example: 'cambista demo --port 8080',
   async run({ values, terminal }) {
     await using parts = new AsyncDisposableStack()

@@ -51,6 +51,12 @@ const call = (value: string | undefined, help: string, fault: Option['fault'], f
   fault,
 })
 const id = integer(1, Number.MAX_SAFE_INTEGER)
+const cron = (text: string) => {
+  const fault = cronFault(text)
+  return fault && `must be a cron pattern such as "0 5 * * *": ${fault}`
+}
+const httpUrl = (text: string) =>
+  /^https?:\/\//.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL'
 
 const CALL = {
   from: call('DATE', 'first day of the range to read', day),
@@ -82,6 +88,10 @@ const CALL = {
     integer(0, 36_500),
   ),
   'dry-run': call(undefined, 'only say what would be deleted', anything),
+  url: call('URL', 'address of the server; else that of --host and --port', httpUrl),
+  wait: call('SECONDS', 'try again for so long', integer(0, 86_400), '0'),
+  pid: call('PID', 'wait no longer when this process of the server has ended', id),
+  root: call('DIR', 'for images and tests: use the files below DIR, start and stop nothing', nonEmpty),
   json: call(undefined, 'print one JSON document', anything),
 } satisfies Record<string, Option>
 
@@ -109,10 +119,7 @@ export const OPTIONS = {
     value: 'PATTERN',
     fallback: '0 5 * * *',
     help: 'when to sync, in the time of Costa Rica',
-    fault: (text: string) => {
-      const fault = cronFault(text)
-      return fault && `must be a cron pattern such as "0 5 * * *": ${fault}`
-    },
+    fault: cron,
   },
   'backfill-from': {
     value: 'DATE',
@@ -124,8 +131,7 @@ export const OPTIONS = {
     value: 'URL',
     fallback: 'https://apim.bccr.fi.cr/SDDE/api',
     help: "base of the central bank's services",
-    fault: (text: string) =>
-      /^https?:\/\//.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL',
+    fault: httpUrl,
   },
   'bccr-pace': {
     value: 'MS',
@@ -174,6 +180,24 @@ export const OPTIONS = {
     fallback: undefined,
     help: 'proxies whose X-Forwarded-For names the client in the log, such as 10.0.0.0/8 or loopback, with commas between',
     fault: proxiesFault,
+  },
+  'backup-dir': {
+    value: 'DIR',
+    fallback: undefined,
+    help: 'make a backup each night into this backup set, on another disk; without it none is made',
+    fault: anything,
+  },
+  'backup-cron': {
+    value: 'PATTERN',
+    fallback: '30 3 * * *',
+    help: 'when to make it, in the time of Costa Rica',
+    fault: cron,
+  },
+  'backup-keep': {
+    value: 'N',
+    fallback: '7',
+    help: 'how many backups stay in the set; older ones go once a new one has been verified',
+    fault: integer(1, 10_000),
   },
   'log-format': { value: 'FORMAT', fallback: 'text', help: 'text or json', fault: oneOf('text', 'json') },
   'log-level': {

@@ -1,5 +1,6 @@
 import { startApp } from '../app.ts'
 import { VERSION } from '../assets.ts'
+import type { BackupPlan } from '../domain/nightly-backup.ts'
 import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog, type LogFormat, type LogLevel } from '../log.ts'
 import { selectActiveApiKeyHashes } from '../store/api-keys.ts'
@@ -26,12 +27,16 @@ export const serve: Command = {
     'max-body',
     'min-free',
     'max-uploads',
+    'backup-dir',
+    'backup-cron',
+    'backup-keep',
     ...LOG_OPTIONS,
   ],
   example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
   async run({ values, terminal }) {
     const dataDir = values.text('data-dir')
     const log = logOf(values, terminal)
+    const providerSettings = bankSettings(values, terminal.env)
     becomeOwner(dataDir)
     const keys = await withDatabase(values, { mustExist: false }, selectActiveApiKeyHashes)
     const app = await startApp({
@@ -40,13 +45,14 @@ export const serve: Command = {
       scheduler: !values.on('no-scheduler'),
       syncCron: values.text('sync-cron'),
       backfillFrom: values.text('backfill-from'),
-      providerSettings: bankSettings(values, terminal.env),
+      providerSettings,
       limits: {
         ...UPLOAD_WAITS,
         maxBody: bytesOf(values.text('max-body')),
         minFree: bytesOf(values.text('min-free')),
         maxUploads: values.number('max-uploads'),
       },
+      backup: backupPlan(values),
       log,
     })
     log.info('listening', { url: app.url, data: dataDir, version: VERSION })
@@ -62,6 +68,14 @@ export const serve: Command = {
     log.flush()
     return 0
   },
+}
+
+/** An empty directory is none: that is what an unset line in an environment file looks like. */
+function backupPlan(values: Values): BackupPlan | undefined {
+  const dir = values.text('backup-dir')
+  return dir === ''
+    ? undefined
+    : { dir, cron: values.text('backup-cron'), keep: values.number('backup-keep') }
 }
 
 function logOf(values: Values, terminal: Terminal) {

@@ -21,6 +21,7 @@ export const sync: Command = {
   run({ values, terminal }) {
     const clock = () => new Date()
     const range = rangeOf(values, addDays(todayIn(clock), 1))
+    const settings = bankSettings(values, terminal.env)
     return withDatabase(values, { mustExist: false }, async (db) => {
       // What went wrong is in the run that is printed; the log would only say it twice.
       const log = createLog({ level: 'error', format: 'text', write: terminal.err })
@@ -30,7 +31,7 @@ export const sync: Command = {
         clock,
         log,
         backfillFrom: values.text('backfill-from'),
-        settings: bankSettings(values, terminal.env),
+        settings,
         changed: async () => {},
       }
       const progress = progressLine(terminal)

@@ -1,0 +1,84 @@
+// The service's settings on this machine. systemd hands the file to the service; every command takes it below
+// flags and environment, so that `sudo cambista key create erp` makes a key of the service.
+
+import { readFileSync } from 'node:fs'
+import { AppError, reasonOf } from '../errors.ts'
+import type { Environment } from './args.ts'
+
+export const SETTINGS_FILE = '/etc/cambista/cambista.env'
+
+export type Settings = {
+  file: string
+  /** The variables of ours that are set in it. */
+  values: Environment
+  /** There may be such a file, but this user cannot see it. */
+  hidden: boolean
+}
+
+/** The settings in a file; none when it is not there, or when there is no file to look at. @throws AppError `failed` */
+export function readSettings(file: string | undefined): Settings {
+  const none = { file: file ?? '', values: {}, hidden: false }
+  if (file === undefined) return none
+  try {
+    return { ...none, values: parseEnvironmentFile(readFileSync(file, 'utf8')) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return none
+    if (code === 'EACCES') return { ...none, hidden: true }
+    throw new AppError('failed', `cannot read the service's settings: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** An environment with the settings below it. An empty variable is an unset one. */
+export function withSettings(env: Environment, { values }: Settings): Environment {
+  const merged = { ...env }
+  for (const [name, value] of Object.entries(values)) merged[name] ||= value
+  // The two say one thing, and the file is looked at first: a token in the environment hides a file in the settings.
+  if (env.CAMBISTA_BCCR_TOKEN && !env.CAMBISTA_BCCR_TOKEN_FILE) delete merged.CAMBISTA_BCCR_TOKEN_FILE
+  return merged
+}
+
+/**
+ * The variables of ours in a file that systemd reads as EnvironmentFile=, understood as it does. (Node's
+ * util.parseEnv cuts values at a #, and knows other quotes and escapes.)
+ */
+export function parseEnvironmentFile(text: string): Environment {
+  const values: Environment = {}
+  let at = 0
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found) at = pattern.lastIndex
+    return found
+  }
+  const takeValue = () => {
+    let value = ''
+    for (;;) {
+      take(/[ \t]*/y)
+      const quoted = take(/'([^']*)'?/y) ?? take(/"((?:\\.|[^"\\])*)"?/sy)
+      if (!quoted) break
+      const [whole, inside = ''] = quoted
+      value += whole.startsWith("'") ? inside : inside.replace(/\\(?:(["\\`$])|\n)/g, '$1')
+    }
+    return value + bareText(take(/(?:\\.|[^\\\r\n])*/sy)?.[0] ?? '')
+  }
+  while (at < text.length) {
+    if (take(/\s+/y) || take(/[#;](?:\\.|[^\\\r\n])*/sy)) continue // a backslash continues a comment too
+    const name = take(/[^\r\n][^=\r\n]*/y)?.[0].trimEnd() ?? ''
+    if (!take(/=/y)) continue
+    const value = takeValue()
+    if (/^CAMBISTA_[A-Z0-9_]+$/.test(name)) values[name] = value
+  }
+  return values
+}
+
+/** What is not in quotes: a backslash keeps the next character, or joins the next line; space at the end is dropped. */
+function bareText(text: string): string {
+  let value = ''
+  let end = 0
+  for (const [, escaped, plain = ''] of text.matchAll(/\\(.)|([^\\])/gs)) {
+    value += escaped === undefined ? plain : escaped.replace(/[\r\n]/, '')
+    if (escaped !== undefined || !/[ \t]/.test(plain)) end = value.length
+  }
+  return value.slice(0, end)
+}
