@@ -19,8 +19,9 @@ process.chdir(import.meta.dirname)
 const { version } = readJson('package.json')
 const locked = readJson('package-lock.json').packages
 const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
-const PACKED_ASSETS = ['schema.sql', 'package.json'] // what src/assets.ts reads, besides the addon
-const IN_ARCHIVES = ['README.md', 'LICENSE'] // the systemd unit will be the third
+const UNIT = 'src/cli/cambista.service'
+const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT] // what src/assets.ts reads, besides the addon
+const IN_ARCHIVES = ['README.md', 'LICENSE', UNIT]
 const LARGEST_MB = 125
 const QUIET = ['ignore', 'ignore', 'inherit']
 
@@ -225,7 +226,7 @@ function archive(name) {
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
   fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses())
   for (const paper of IN_ARCHIVES) {
-    if (fs.existsSync(paper)) fs.copyFileSync(paper, join(folder, paper))
+    if (fs.existsSync(paper)) fs.copyFileSync(paper, join(folder, basename(paper)))
     else say(`NOT IN THE ARCHIVE of ${name}: there is no ${paper}`)
   }
   const tarball = join(dist, `${name}.tar`)

@@ -14,4 +14,9 @@ export function packedAsset(name: string): Uint8Array | undefined {
   return isSea() ? new Uint8Array(getRawAsset(name)) : undefined
 }
 
+/** The file of this program when it is the packed one, which needs nothing beside it. */
+export function packedExecutable(): string | undefined {
+  return isSea() ? process.execPath : undefined
+}
+
 export const VERSION: string = JSON.parse(readAsset('package.json')).version

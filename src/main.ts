@@ -1,21 +1,27 @@
 // run(argv): finds the command, runs it, sets the exit code. Errors end here as one line on stderr.
 
+import { resolve } from 'node:path'
 import { VERSION } from './assets.ts'
 import { agentActivate, agentCreate, agentDeactivate, agentList } from './cli/agent.ts'
-import { parseWords } from './cli/args.ts'
+import { parseWords, type Values } from './cli/args.ts'
+import { backupCreate, backupRestore, backupVerify } from './cli/backup.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { companyCreate, companyList } from './cli/company.ts'
 import { demo } from './cli/demo.ts'
 import { directoryExport, directoryImport } from './cli/directory.ts'
 import { documentExport, documentList, documentShow } from './cli/document.ts'
 import { documentDelete, documentPurge } from './cli/document-removal.ts'
+import { healthcheck } from './cli/healthcheck.ts'
 import { commandHelp, programHelp, usageOf } from './cli/help.ts'
 import { keyCreate, keyList, keyRevoke } from './cli/key.ts'
+import { OPTIONS } from './cli/options.ts'
 import { ownerCreate, ownerList } from './cli/owner.ts'
 import { providerDisable, providerEnable, providerList } from './cli/provider.ts'
 import { revisionList } from './cli/revision.ts'
 import { seriesDisable, seriesEnable, seriesList } from './cli/series.ts'
 import { serve } from './cli/serve.ts'
+import { serviceInstall, servicePrint, serviceUninstall } from './cli/service.ts'
+import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
 import { sync } from './cli/sync.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './cli/token.ts'
 import { AppError, reasonOf } from './errors.ts'
@@ -24,6 +30,10 @@ export const COMMANDS: readonly Command[] = [
   serve,
   sync,
   demo,
+  healthcheck,
+  serviceInstall,
+  serviceUninstall,
+  servicePrint,
   keyCreate,
   keyList,
   keyRevoke,
@@ -52,7 +62,13 @@ export const COMMANDS: readonly Command[] = [
   documentExport,
   documentDelete,
   documentPurge,
+  backupCreate,
+  backupVerify,
+  backupRestore,
 ]
+
+const CHANGES =
+  /^sync$|^(?!backup ).* (create|revoke|enable|disable|activate|deactivate|import|delete|purge)$/
 
 /** Runs the program with this process as its terminal. */
 export async function main(): Promise<void> {
@@ -67,6 +83,7 @@ export async function main(): Promise<void> {
   }
   process.exitCode = await run(process.argv.slice(2), {
     env: process.env,
+    settingsFile: SETTINGS_FILE,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     interactive: process.stderr.isTTY === true,
@@ -87,8 +104,13 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       const command = findCommand(first, second)
       asked = command.name
       const words = argv.slice(command.name.split(' ').length)
-      const { values, positionals, help } = parseWords(words, command.options, terminal.env)
-      if (!help) return await command.run({ values, words: takenWords(command, positionals), terminal })
+      const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile)
+      const { values, positionals, help } = parseWords(words, command.options, terminal.env, settings)
+      if (!help) {
+        tellWhere(command, values, settings, terminal)
+        const within = { ...terminal, env: withSettings(terminal.env, settings) }
+        return await command.run({ values, words: takenWords(command, positionals), terminal: within })
+      }
       terminal.out(commandHelp(command))
     }
     return 0
@@ -98,6 +120,22 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     terminal.err(`cambista: ${message}\n`)
     if (usage) terminal.err(`Try cambista --help, or cambista ${asked} --help.\n`)
     return usage ? 2 : 1
+  }
+}
+
+/** Says on stderr which data directory a command changes, and when it may not be the one that is meant. */
+function tellWhere(command: Command, values: Values, settings: Settings, terminal: Terminal): void {
+  if (CHANGES.test(command.name)) {
+    values.opened = (dataDir) => terminal.err(`data directory: ${resolve(dataDir)}\n`)
+  }
+  const dataDir = values.given('data-dir')
+  const told = dataDir !== undefined && dataDir !== OPTIONS['data-dir'].fallback
+  if (settings.hidden && !told && values.given('url') === undefined) {
+    const used = dataDir === undefined ? '' : `; the data directory is ${resolve(dataDir)}`
+    terminal.err(
+      `cambista: not using the service's settings, because this user may not read ${settings.file}`,
+    )
+    terminal.err(` (sudo may)${used}\n`)
   }
 }
 
