@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import { type Clock, type IsoDate, todayIn } from './dates.ts'
+import { type BackupPlan, openNightlyBackup } from './domain/nightly-backup.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { openKeyring } from './http/auth.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
@@ -27,6 +28,8 @@ export type AppConfig = ServerOptions & {
   scheduler: boolean
   syncCron: string
   backfillFrom: IsoDate
+  /** Undefined: no backups by itself. */
+  backup?: BackupPlan | undefined
   /** Read anew for each sync run. */
   providerSettings: () => ProviderSettings
   limits: UploadLimits
@@ -95,13 +98,17 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
       })
     : disabledScheduler(config.syncCron)
   parts.defer(() => scheduler.close())
+  const { dataDir } = config
+  const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
+  parts.defer(async () => backups?.close())
 
   const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
-  const deps = { db, book, keyring, scheduler, clock, log, blobs, blobsDir, limits }
+  const deps = { db, book, keyring, scheduler, backups, clock, log, blobs, blobsDir, limits }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   scheduler.start()
+  backups?.start()
   const open = parts.move()
   return { url: server.url, sync, close: () => open.disposeAsync() }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { NightlyBackup } from '../domain/nightly-backup.ts'
 import { TIME_ZONE } from '../schedule.ts'
 import { selectLastFinishedRun } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
@@ -21,10 +22,13 @@ const SchedulerOut = v.object({
   ),
 })
 
-export function mountScheduler(api: Api, { db, scheduler }: { db: Db; scheduler: Scheduler }): void {
+export function mountScheduler(
+  api: Api,
+  { db, scheduler, backups }: { db: Db; scheduler: Scheduler; backups: NightlyBackup | undefined },
+): void {
   api.get({
     path: '/api/v1/scheduler',
-    summary: 'Whether the embedded scheduler is active, and when its task runs',
+    summary: 'Whether the embedded scheduler is active, and when its tasks run',
     answer: SchedulerOut,
     async handle() {
       const { state, schedule, nextRun } = scheduler.status()
@@ -41,8 +45,19 @@ export function mountScheduler(api: Api, { db, scheduler }: { db: Db; scheduler:
             last_run: last?.started_at ?? null,
             last_status: last?.status ?? null,
           },
+          ...(backups ? [backupTask(backups.status())] : []),
         ],
       })
     },
   })
+}
+
+function backupTask({ schedule, nextRun, lastRun, lastStatus }: ReturnType<NightlyBackup['status']>) {
+  return {
+    name: 'backup',
+    schedule,
+    next_run: nextRun?.toISOString() ?? null,
+    last_run: lastRun?.toISOString() ?? null,
+    last_status: lastStatus ?? null,
+  }
 }

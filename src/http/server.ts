@@ -5,6 +5,7 @@ import type { BlockList } from 'node:net'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Clock } from '../dates.ts'
+import type { NightlyBackup } from '../domain/nightly-backup.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Blobs } from '../store/blobs.ts'
@@ -35,6 +36,7 @@ export type HttpDeps = {
   book: RateBook
   keyring: Keyring
   scheduler: Scheduler
+  backups: NightlyBackup | undefined
   clock: Clock
   log: Log
   blobs: Blobs
