@@ -1,6 +1,7 @@
 // Where and to whom the server shows itself, from options.
 
 import { AppError } from '../errors.ts'
+import { originsIn } from '../http/cors.ts'
 import { proxiesOf } from '../http/proxy.ts'
 import type { ServerOptions } from '../http/server.ts'
 import type { TlsFiles } from '../http/tls.ts'
@@ -13,15 +14,18 @@ export const LISTEN_OPTIONS = [
   'tls-cert',
   'tls-key',
   'trust-proxy',
+  'cors-origin',
 ] as const satisfies OptionName[]
 
 export function listenSettings(values: Values): ServerOptions {
   const proxies = values.given('trust-proxy')
+  const origins = values.given('cors-origin')
   return {
     host: values.text('host'),
     port: values.number('port'),
     tls: tlsFiles(values),
     proxies: proxies === undefined ? undefined : proxiesOf(proxies),
+    corsOrigins: origins === undefined ? undefined : originsIn(origins),
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { isIsoDate } from '../dates.ts'
 import { ALLOWED } from '../domain/secrets.ts'
+import { originsFault } from '../http/cors.ts'
 import { proxiesFault } from '../http/proxy.ts'
 import { cronFault } from '../schedule.ts'
 
@@ -180,6 +181,12 @@ export const OPTIONS = {
     fallback: undefined,
     help: 'proxies whose X-Forwarded-For names the client in the log, such as 10.0.0.0/8 or loopback, with commas between',
     fault: proxiesFault,
+  },
+  'cors-origin': {
+    value: 'ORIGIN',
+    fallback: undefined,
+    help: 'websites that may call from a browser, such as https://erp.example.com, with commas between, or * for any',
+    fault: originsFault,
   },
   'backup-dir': {
     value: 'DIR',

@@ -1,6 +1,6 @@
 // How an endpoint is mounted: path, parameters, answer and handler in one place. Mounting also writes the
 // OpenAPI operation, from the same schemas that check the request. Everything that is the same for all
-// endpoints happens here, in this order: key, method, parameters, handler, headers.
+// endpoints happens here, in this order: preflight, key, method, parameters, handler, headers.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -8,6 +8,7 @@ import type { H3, H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
 import type * as v from 'valibot'
 import { AppError } from '../errors.ts'
+import { addCors, preflightHeaders } from './cors.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
 
@@ -73,6 +74,9 @@ export function createApi(
     const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method]
     app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
       event.context.route = path
+      // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
+      const preflight = event.req.method === 'OPTIONS' && preflightHeaders(event, allowed)
+      if (preflight) return respond(event, { status: 204, body: '', headers: preflight })
       if (access !== 'open') check(event, access, method)
       if (!allowed.includes(event.req.method)) {
         throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
@@ -113,9 +117,11 @@ export function respond(event: H3Event, reply: Reply): Response {
     'cache-control': 'no-store',
     ...reply.headers,
   }
+  const { cors } = event.context
+  if (cors) addCors(headers, cors)
   const status = reply.status ?? 200
   const statusText = STATUS_CODES[status] ?? ''
-  if (status === 304) return new FastResponse(null, { status, statusText, headers })
+  if (status === 304 || status === 204) return new FastResponse(null, { status, statusText, headers })
   headers['content-type'] ??= 'application/json; charset=utf-8'
   if (event.req.method !== 'HEAD')
     return new FastResponse(reply.body as string, { status, statusText, headers })

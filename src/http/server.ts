@@ -17,6 +17,7 @@ import { createApi, nodeOf, respond } from './api.ts'
 import type { Keyring } from './auth.ts'
 import { drainAfter } from './body.ts'
 import { mountConvert } from './convert.ts'
+import { createCors } from './cors.ts'
 import { mountDocuments } from './documents.ts'
 import { errorAnswer, familyOf } from './errors.ts'
 import { mountHealth } from './health.ts'
@@ -51,6 +52,8 @@ export type ServerOptions = {
   /** Proxies whose X-Forwarded-For is believed, in the log. */
   proxies?: BlockList | undefined
   tls?: TlsFiles | undefined
+  /** Origins of websites that may read answers in a browser; `*` is any. */
+  corsOrigins?: readonly string[] | undefined
 }
 
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
@@ -79,12 +82,14 @@ function requestIds(): () => string {
 
 function createH3(deps: HttpDeps, options: ServerOptions, nextId: () => string): H3 {
   const { log, keyring } = deps
+  const cors = options.corsOrigins && createCors(options.corsOrigins)
   const app = new H3({
     silent: true,
     allowMalformedURL: true, // a bad escape in a path is a 404 of ours, not a 400 of the framework's
     onRequest(event) {
       const sent = event.req.headers.get('x-request-id')
       event.context.requestId = sent && SANE_ID.test(sent) ? sent : nextId()
+      if (cors) event.context.cors = cors(event.req.headers.get('origin'))
       logWhenDone(event, log, options.proxies)
     },
     onError: (error, event) => respondToError(error, event, log),

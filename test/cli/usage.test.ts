@@ -72,6 +72,11 @@ const wrong: [string, string, RegExp][] = [
   ],
   ['a certificate without a key', 'serve --tls-cert a.pem', /--tls-key is missing: --tls-cert is given/],
   ['a key without a certificate', 'serve --tls-key a.pem', /--tls-cert is missing: --tls-key is given/],
+  [
+    'an origin with a path',
+    'serve --cors-origin https://a.b/',
+    /--cors-origin must be origins .*"https:\/\/a.b\/" is none/,
+  ],
   ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
   ['a word too many', 'key create a b', /unexpected "b"/],
   ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],
