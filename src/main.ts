@@ -104,7 +104,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       const command = findCommand(first, second)
       asked = command.name
       const words = argv.slice(command.name.split(' ').length)
-      const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile)
+      const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile, terminal.env)
       const { values, positionals, help } = parseWords(words, command.options, terminal.env, settings)
       if (!help) {
         tellWhere(command, values, settings, terminal)

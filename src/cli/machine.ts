@@ -32,8 +32,10 @@ export type Ran = {
 }
 
 export type Machine = {
-  /** `/`, or the root of an image, on which no command of the service manager is run. */
+  /** What its files are below: `/`, or the root of an image. */
   root: string
+  /** Whether systemd runs it, so that things are started and stopped. */
+  live: boolean
   run(command: string, words: readonly string[]): Ran
   say(line: string): void
 }
@@ -58,13 +60,23 @@ export function runSurely(machine: Machine, command: string, ...words: string[])
 /** Makes a directory, or gives the one that is there this owner and mode. What is in it goes to the owner too. */
 export function ensureDirectory(machine: Machine, path: string, owner: Owner, mode: number): void {
   const place = join(machine.root, path)
-  const made = mkdirSync(place, { recursive: true, mode: 0o755 }) !== undefined
+  const made = makeDirectory(place)
   const { uid, gid, mode: before } = statSync(place)
   const moved = uid !== owner.uid || gid !== owner.gid
   if (moved) handOver(place, owner)
-  chmodSync(place, mode)
+  const changed = (before & 0o7777) !== mode
+  if (changed) chmodSync(place, mode)
   if (made) machine.say(`made ${path}`)
-  else if (moved || (before & 0o7777) !== mode) machine.say(`corrected owner and mode of ${path}`)
+  else if (moved || changed) machine.say(`corrected owner and mode of ${path}`)
+}
+
+/** Makes a directory and those above it for everybody to enter, whatever the umask. Returns whether it was missing. */
+export function makeDirectory(place: string): boolean {
+  if (existsSync(place)) return false
+  makeDirectory(dirname(place))
+  mkdirSync(place)
+  chmodSync(place, 0o755)
+  return true
 }
 
 /** Links are not followed, so that none can lead out of the directory. */
@@ -92,7 +104,7 @@ export function writeOwn(machine: Machine, path: string, text: string): boolean 
   const place = join(machine.root, path)
   const found = existsSync(place)
   if (found && readFileSync(place, 'utf8') === text) return false
-  mkdirSync(dirname(place), { recursive: true, mode: 0o755 })
+  makeDirectory(dirname(place))
   replaceFile(place, (temporary) => {
     writeFileSync(temporary, text, { flag: 'wx' })
     chmodSync(temporary, 0o644)
@@ -107,7 +119,7 @@ export function copyExecutable(machine: Machine, path: string, executable: strin
   const found = existsSync(place)
   if (found && (realpathSync(place) === realpathSync(executable) || sameContent(place, executable)))
     return false
-  mkdirSync(dirname(place), { recursive: true, mode: 0o755 })
+  makeDirectory(dirname(place))
   replaceFile(place, (temporary) => {
     copyFileSync(executable, temporary)
     chmodSync(temporary, 0o755)

@@ -1,7 +1,7 @@
 // Installing the service, step by step. Doing it again repairs what is missing, upgrades the executable and the
 // unit, and changes nothing else; what an administrator wrote is never overwritten.
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readAsset, VERSION } from '../assets.ts'
 import { AppError } from '../errors.ts'
@@ -10,6 +10,7 @@ import {
   ensureDirectory,
   ensureFile,
   type Machine,
+  makeDirectory,
   type Owner,
   runSurely,
   writeOwn,
@@ -23,6 +24,7 @@ const UNIT_FILE = `/etc/systemd/system/${UNIT}`
 const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
 const EXECUTABLE = '/usr/local/bin/cambista'
 const DATA_DIR = '/var/lib/cambista'
+const BACKUPS = '/var/backups/cambista'
 const SETTINGS_DIR = dirname(SETTINGS_FILE)
 const TOKEN_FILE = join(SETTINGS_DIR, 'bccr-token')
 const USER = 'cambista'
@@ -47,10 +49,10 @@ export function installService(machine: Machine, executable: string): void {
   ensureDirectory(counting, SETTINGS_DIR, { uid: admin.uid, gid: user.gid }, 0o750)
   ensureFile(counting, SETTINGS_FILE, settingsText(), { uid: admin.uid, gid: user.gid }, 0o640)
   ensureFile(counting, TOKEN_FILE, '', admin, 0o600) // systemd does not start a unit whose credential is missing
-  ensureDirectory(counting, DATA_DIR, user, 0o700)
+  for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
   const copied = copyExecutable(counting, EXECUTABLE, executable)
   const written = writeOwn(counting, UNIT_FILE, unitText())
-  if (machine.root === '/') startUnit(counting, { copied, written })
+  if (machine.live) startUnit(counting, { copied, written })
   else enableInImage(counting)
   if (said === 0) machine.say(`nothing to do: cambista ${VERSION} is installed, enabled and running`)
   if (isNew) for (const line of NEXT) machine.say(line)
@@ -61,17 +63,22 @@ export function uninstallService(machine: Machine): void {
   const unit = join(machine.root, UNIT_FILE)
   if (!existsSync(unit)) machine.say(`nothing to do: there is no ${UNIT_FILE}`)
   else {
-    if (machine.root === '/') {
+    if (machine.live) {
       runSurely(machine, 'systemctl', 'disable', '--now', UNIT)
       machine.say(`stopped and disabled ${UNIT}`)
     } else rmSync(join(machine.root, WANTED), { force: true })
     rmSync(unit)
-    if (machine.root === '/') runSurely(machine, 'systemctl', 'daemon-reload')
+    if (machine.live) runSurely(machine, 'systemctl', 'daemon-reload')
     machine.say(`removed ${UNIT_FILE}`)
   }
-  machine.say(
-    `kept ${DATA_DIR} (the data), ${SETTINGS_DIR} (settings and token), ${EXECUTABLE}, the user ${USER}`,
-  )
+  const kept = [
+    `${DATA_DIR} (data)`,
+    BACKUPS,
+    `${SETTINGS_DIR} (settings, token)`,
+    EXECUTABLE,
+    `the user ${USER}`,
+  ]
+  machine.say(`kept ${kept.join(', ')}`)
   machine.say(`commands still work on ${DATA_DIR} as long as there is ${SETTINGS_FILE}`)
 }
 
@@ -106,6 +113,12 @@ const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } =
     remarks: [
       `another one must belong to the user ${USER}, and needs a drop-in (systemctl edit cambista):`,
       '[Service] ReadWritePaths=DIR',
+    ],
+  },
+  'backup-dir': {
+    remarks: [
+      `the service may write into ${BACKUPS}, so mount the disk there; another place must belong to the`,
+      `user ${USER}, and needs a drop-in (systemctl edit cambista): [Service] ReadWritePaths=DIR`,
     ],
   },
   'bccr-token-file': {
@@ -180,7 +193,7 @@ function startUnit(machine: Machine, { copied, written }: { copied: boolean; wri
 function enableInImage(machine: Machine): void {
   const link = join(machine.root, WANTED)
   if (lstatSync(link, { throwIfNoEntry: false })) return // it leads to a path of the image
-  mkdirSync(dirname(link), { recursive: true, mode: 0o755 })
+  makeDirectory(dirname(link))
   symlinkSync(UNIT_FILE, link)
   machine.say(`enabled ${UNIT}: it starts with the image`)
 }

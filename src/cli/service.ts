@@ -13,9 +13,9 @@ export const serviceInstall: Command = {
   name: 'service install',
   takes: [],
   summary: 'make this executable a systemd service and start it; again after each upgrade',
-  about: `It makes the system user cambista, its data directory /var/lib/cambista, the settings /etc/cambista/cambista.env, an empty
-file /etc/cambista/bccr-token for the bank's token, /usr/local/bin/cambista and the unit, enables it, starts it, and
-waits until it is ready. What is there is kept; only the executable and the unit are replaced when they differ.
+  about: `It makes the system user cambista, the data directory /var/lib/cambista, a place for backups /var/backups/cambista,
+the settings /etc/cambista/cambista.env, an empty file /etc/cambista/bccr-token for the bank's token, the executable
+/usr/local/bin/cambista and the unit, enables it, starts it, and waits until it is ready. What is there is kept; only the executable and the unit are replaced when they differ.
 From then on every cambista command takes its settings from /etc/cambista/cambista.env, so that it works on the
 service's data.`,
   options: ['root'],
@@ -71,5 +71,5 @@ function machineOf(values: Values, terminal: Terminal): Machine {
       `systemd does not run this machine (there is no ${BOOTED_BY_SYSTEMD}): ${instead}`,
     )
   }
-  return { root, run: runHere, say: (line) => terminal.out(`${line}\n`) }
+  return { root, live: root === '/', run: runHere, say: (line) => terminal.out(`${line}\n`) }
 }

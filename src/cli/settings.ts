@@ -15,12 +15,18 @@ export type Settings = {
   hidden: boolean
 }
 
-/** The settings in a file; none when it is not there, or when there is no file to look at. @throws AppError `failed` */
-export function readSettings(file: string | undefined): Settings {
+/**
+ * The settings in a file, as far as the environment leaves them in force; none when it is not there, or when there is
+ * no file to look at. @throws AppError `failed`
+ */
+export function readSettings(file: string | undefined, env: Environment): Settings {
   const none = { file: file ?? '', values: {}, hidden: false }
   if (file === undefined) return none
   try {
-    return { ...none, values: parseEnvironmentFile(readFileSync(file, 'utf8')) }
+    const values = parseEnvironmentFile(readFileSync(file, 'utf8'))
+    // The two say one thing, and a token file is looked at first: below a token it must not be seen at all.
+    if (env.CAMBISTA_BCCR_TOKEN) delete values.CAMBISTA_BCCR_TOKEN_FILE
+    return { ...none, values }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return none
@@ -33,8 +39,6 @@ export function readSettings(file: string | undefined): Settings {
 export function withSettings(env: Environment, { values }: Settings): Environment {
   const merged = { ...env }
   for (const [name, value] of Object.entries(values)) merged[name] ||= value
-  // The two say one thing, and the file is looked at first: a token in the environment hides a file in the settings.
-  if (env.CAMBISTA_BCCR_TOKEN && !env.CAMBISTA_BCCR_TOKEN_FILE) delete merged.CAMBISTA_BCCR_TOKEN_FILE
   return merged
 }
 
