@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { AppError } from '../errors.ts'
+import type { Upgrade } from '../store/database.ts'
 import { CALL_ONLY, OPTIONS, type Option, type OptionName, variableOf } from './options.ts'
 
 /** Checked values of the options of one command. */
@@ -21,6 +22,8 @@ export type Values = {
   on(name: OptionName): boolean
   /** Is told the data directory when it has been opened. */
   opened?: (dataDir: string) => void
+  /** Is told when opening it brought its database to a newer schema. */
+  upgraded?: (upgrade: Upgrade) => void
 }
 
 export type Environment = Record<string, string | undefined>

@@ -35,7 +35,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const dataDir = values.text('data-dir')
   becomeOwner(dataDir)
-  const db = openDatabase(dataDir, options)
+  const db = openDatabase(dataDir, { ...options, upgraded: values.upgraded })
   values.opened?.(dataDir)
   try {
     await ensureCatalogue(db, PROVIDERS)

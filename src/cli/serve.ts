@@ -37,6 +37,7 @@ export const serve: Command = {
     const dataDir = values.text('data-dir')
     const log = logOf(values, terminal)
     const providerSettings = bankSettings(values, terminal.env)
+    values.upgraded = (upgrade) => log.warn('database upgraded', upgrade)
     becomeOwner(dataDir)
     const keys = await withDatabase(values, { mustExist: false }, selectActiveApiKeyHashes)
     const app = await startApp({

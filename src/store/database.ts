@@ -45,7 +45,7 @@ export type Upgrade = { from: number; to: number; copy: string }
  */
 export function openDatabase(
   dataDir: string,
-  options: { mustExist?: boolean; upgraded?: (upgrade: Upgrade) => void } = {},
+  options: { mustExist?: boolean; upgraded?: ((upgrade: Upgrade) => void) | undefined } = {},
 ): Db {
   const path = join(dataDir, DATABASE_FILE)
   if (options.mustExist && !existsSync(path)) {
