@@ -8,6 +8,7 @@ import { checkSetPlace, findBackup, openBackupSet } from '../store/backup-set.ts
 import type { Owner } from '../store/new-data-dir.ts'
 import { type Command, printResult, type Terminal } from './command.ts'
 import { becomeOwner } from './data-dir.ts'
+import { progressOf } from './progress.ts'
 
 const SET = `DIR is a backup set: each backup in it is a dated directory (DIR/2026-11-21T05-00-00Z) with the database and a
 manifest; the contents of documents are in DIR/blobs, each once for all backups. A backup that was interrupted has no
@@ -27,7 +28,7 @@ space and are lost with the disk; elsewhere they are copied. Put DIR on another 
     becomeWriter(dir, dataDir)
     const set = await openBackupSet(dir, dataDir)
     try {
-      const line = progressLine(terminal)
+      const line = progressOf(terminal)
       const end = await createBackup(set, {
         dataDir,
         now: new Date(),
@@ -108,7 +109,7 @@ owner of the backup.`,
 type Collecting = Checking & { faults: string[]; clear(): void }
 
 function openChecking(terminal: Terminal): Collecting {
-  const line = progressLine(terminal)
+  const line = progressOf(terminal)
   const faults: string[] = []
   return {
     faults,
@@ -117,21 +118,6 @@ function openChecking(terminal: Terminal): Collecting {
     progress: (done, of) => line.show(`${done} of ${of} contents`),
     clear: line.clear,
     inPieces: false,
-  }
-}
-
-/** A line that is written over while a person watches. */
-function progressLine(terminal: Terminal): { show(text: string): void; clear(): void } {
-  let shown = 0
-  return {
-    show(text) {
-      if (!terminal.interactive || Date.now() - shown < 200) return
-      shown = Date.now()
-      terminal.err(`\r\x1b[2K${text}`)
-    },
-    clear() {
-      if (shown > 0) terminal.err('\r\x1b[2K')
-    },
   }
 }
 

@@ -93,6 +93,11 @@ const CALL = {
   wait: call('SECONDS', 'try again for so long', integer(0, 86_400), '0'),
   pid: call('PID', 'wait no longer when this process of the server has ended', id),
   root: call('DIR', 'for images and tests: use the files below DIR, start and stop nothing', nonEmpty),
+  repair: call(
+    undefined,
+    'remove contents that belong to no document, and temporary files; the server must be stopped',
+    anything,
+  ),
   json: call(undefined, 'print one JSON document', anything),
 } satisfies Record<string, Option>
 

@@ -12,7 +12,7 @@ import { type BackupSet, type Draft, LIST_FILE } from '../store/backup-set.ts'
 import { type Loss, openBatch, sizeOfBlob, stageBlob } from '../store/blob-transfer.ts'
 import { type Content, selectContents } from '../store/contents.ts'
 import { DATABASE_FILE } from '../store/database.ts'
-import { copyDatabase, type OpenedDatabase, openToRead } from '../store/database-copy.ts'
+import { copyDatabase, faultsOfDatabase, type OpenedDatabase, openToRead } from '../store/database-copy.ts'
 import { isBlobNamed } from '../store/documents.ts'
 import { hashFile } from '../store/file-hash.ts'
 import { type Manifest, openList, writeManifest } from '../store/manifest.ts'
@@ -172,6 +172,13 @@ async function describe(
   const copy = openToRead(join(draft.dir, DATABASE_FILE), { live: false })
   const list = await openList(draft.dir)
   try {
+    const [fault] = await faultsOfDatabase(copy.db, { inPieces: true })
+    if (fault !== undefined) {
+      throw new AppError(
+        'failed',
+        `the database is damaged (${fault}): no backup was made, see cambista doctor`,
+      )
+    }
     for await (const content of contentsOf(copy)) {
       const { sha256, size } = content
       const loss = await take.content(content)
