@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryDirectory } from '../support/app.ts'
@@ -74,6 +74,16 @@ test('keys, tokens and lists are made beside a running server, which knows them 
   const [{ id }] = (await tool('token', 'list')).filter(({ name }: { name: string }) => name === 'beside')
   await tool('token', 'revoke', String(id))
   await answers('/api/v1/documents', { authorization: `Bearer ${token}` }, 401)
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+  assert.ok(files.length > 5)
+  for (const entry of files) {
+    const path = join(entry.parentPath, entry.name)
+    const mode = statSync(path).mode & 0o777
+    assert.equal(mode, entry.isDirectory() ? 0o700 : 0o600, path)
+    if (!entry.isFile()) continue
+    const bytes = readFileSync(path)
+    for (const secret of [key, token]) assert.ok(!bytes.includes(secret), `a secret in clear in ${path}`)
+  }
 })
 
 test('what a crash left is swept before the server listens, also if it is much', async (t) => {
