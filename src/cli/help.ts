@@ -3,6 +3,7 @@
 import { VERSION } from '../assets.ts'
 import { type Command, table } from './command.ts'
 import { CALL_ONLY, OPTIONS, type Option, type OptionName, variableOf } from './options.ts'
+import { SETTINGS_FILE } from './settings.ts'
 
 export function programHelp(commands: readonly Command[]): string {
   return `cambista ${VERSION}: exchange rates of the Banco Central de Costa Rica, served from one SQLite file
@@ -13,6 +14,7 @@ Commands:
 ${indent(table(commands.map((one) => [usageOf(one), one.summary])))}
 
 cambista COMMAND --help says more of one. cambista --version prints the version.
+Where the service is installed, its settings in ${SETTINGS_FILE} count below flags and environment.
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a sync that ended parcial.
 
 Example: cambista serve --data-dir /var/lib/cambista

@@ -158,9 +158,9 @@ function ensureUser(machine: Machine): Owner {
   if (status !== 0) {
     const other = machine.run('useradd', useradd)
     if (other.status !== 0) {
-      const why = [text, other.text].filter((one) => one !== '').join('; ')
+      const why = [text, other.text].filter((one) => one !== '').join('\n')
       const what = why || 'there is neither systemd-sysusers nor useradd'
-      throw new AppError('failed', `cannot make the system user ${USER}: ${what}`)
+      throw new AppError('failed', `cannot make the system user ${USER}: ${what.replace(/\s*\n\s*/g, '; ')}`)
     }
   }
   const made = findUser(machine.root)

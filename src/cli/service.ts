@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { packedExecutable } from '../assets.ts'
 import { AppError } from '../errors.ts'
 import type { Values } from './args.ts'
@@ -63,7 +63,8 @@ export const servicePrint: Command = {
 function machineOf(values: Values, terminal: Terminal): Machine {
   if (process.getuid?.() !== 0) throw new AppError('failed', 'only root can do that: run it with sudo')
   const root = resolve(values.given('root') ?? '/')
-  if (!existsSync(root)) throw new AppError('failed', `there is no directory ${root}: check --root`)
+  if (!existsSync(join(root, 'etc')))
+    throw new AppError('failed', `there is no system in ${root}: check --root`)
   if (root === '/' && !existsSync(BOOTED_BY_SYSTEMD)) {
     const instead = 'have your supervisor run cambista serve, or give --root DIR to prepare an image'
     throw new AppError(

@@ -228,7 +228,7 @@ test('from source, or by another user than root, it says what to do', async (t) 
   const nowhere = await runCommand(['service', 'uninstall', '--root', '/none'])
   assert.match(
     nowhere.err,
-    process.getuid?.() === 0 ? /there is no directory \/none: check --root/ : /with sudo/,
+    process.getuid?.() === 0 ? /there is no system in \/none: check --root/ : /with sudo/,
   )
 })
 

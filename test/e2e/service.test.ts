@@ -1,0 +1,179 @@
+// The service as systemd would run it: installed into a root of its own, whose /etc, /var and /usr/local/bin are then
+// put over those of the machine for the eyes of one process, with the unit's user, environment and command lines.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parseEnvironmentFile } from '../../src/cli/settings.ts'
+import { startBank } from '../../src/demo/bank.ts'
+import { directory, EXECUTABLE, run, start } from './executable.ts'
+
+const NEEDS_ROOT = process.getuid?.() !== 0 && 'only root can install a service'
+const OVER = ['/etc', '/var/lib', '/var/backups', '/usr/local/bin']
+const NOBODY = { uid: 65534, gid: 65534 }
+
+/** A machine with the service installed and these settings added. */
+async function machine(t: TestContext, ...settings: string[]) {
+  const root = directory(t)
+  mkdirSync(join(root, 'etc'))
+  const installed = await run(t, ['service', 'install', '--root', root], {
+    env: { PATH: process.env.PATH ?? '' },
+  })
+  assert.equal(installed.code, 0, installed.err)
+  const at = (path: string) => join(root, path)
+  appendFileSync(at('etc/cambista/cambista.env'), settings.map((line) => `${line}\n`).join(''))
+  const [, uid, gid] = /^cambista:[^:]*:(\d+):(\d+):/m.exec(readFileSync(at('etc/passwd'), 'utf8')) ?? []
+  const cambista = { uid: Number(uid), gid: Number(gid) }
+  const mounts = OVER.map((path) => `mount --bind ${at(path)} ${path}`).join('; ')
+  const inside = ['/usr/bin/unshare', '--mount', '/bin/sh', '-ec', `${mounts}; exec "$@"`, 'sh']
+  const as = (user: { uid: number; gid: number }) => [
+    ...inside,
+    ...`/usr/bin/setpriv --reuid=${user.uid} --regid=${user.gid} --clear-groups --no-new-privs --bounding-set=-all`.split(
+      ' ',
+    ),
+  ]
+  return { installed, at, cambista, inside, as }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('the installed service serves; root and others use it from the command line', {
+  skip: NEEDS_ROOT,
+}, async (t) => {
+  const bank = await startBank({ token: 'secret', today: () => '2026-02-02' })
+  t.after(() => bank.close())
+  const port = await freePort()
+  const place = await machine(
+    t,
+    `CAMBISTA_PORT=${port}`,
+    'CAMBISTA_NO_SCHEDULER=1',
+    `CAMBISTA_BCCR_URL="${bank.url}"`,
+    'CAMBISTA_BCCR_PACE=0',
+  )
+  const { at, as, inside, cambista } = place
+  writeFileSync(at('etc/cambista/bccr-token'), 'secret\n')
+  const executable = '/usr/local/bin/cambista'
+
+  // What systemd makes of the unit.
+  const credentials = directory(t)
+  copyFileSync(at('etc/cambista/bccr-token'), join(credentials, 'bccr-token'))
+  chownSync(join(credentials, 'bccr-token'), cambista.uid, cambista.gid)
+  const unit = readFileSync(at('etc/systemd/system/cambista.service'), 'utf8')
+  const valuesOf = (key: string) =>
+    [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+  const environment = valuesOf('Environment').map((line) => line.replaceAll('%S', '/var/lib').split('=', 2))
+  const env = {
+    ...Object.fromEntries(environment),
+    ...parseEnvironmentFile(readFileSync(at('etc/cambista/cambista.env'), 'utf8')),
+  } as Record<string, string>
+  const wordsOf = (key: string, pid = 0) =>
+    valuesOf(key).flatMap((line) =>
+      line
+        .replace('$' + '{CREDENTIALS_DIRECTORY}', credentials)
+        .replace('$MAINPID', String(pid))
+        .split(' ')
+        .slice(1),
+    )
+
+  const TMPDIR = directory(t)
+  chownSync(TMPDIR, cambista.uid, cambista.gid)
+  const service = { under: as(cambista), executable, env: { ...env, TMPDIR }, cwd: '/' }
+  const server = start(t, wordsOf('ExecStart'), service)
+  const ready = await run(t, wordsOf('ExecStartPost', server.child.pid), service)
+  assert.deepEqual(ready, { code: 0, out: `http://127.0.0.1:${port} is ready\n`, err: '' })
+  await server.says(/ listening url=\S+ data=(\/var\/lib\/cambista) /)
+
+  const shell = { under: inside, executable, env: {}, cwd: '/' }
+  assert.equal((await run(t, ['healthcheck'], shell)).code, 0)
+  const made = await run(t, ['key', 'create', 'erp'], shell)
+  assert.equal(made.code, 0, made.err)
+  assert.match(made.err, /^data directory: \/var\/lib\/cambista\n/)
+  const synced = await run(t, ['sync', '--from', '2026-01-05', '--to', '2026-01-16', '--json'], shell)
+  assert.equal(synced.code, 0, synced.err)
+  assert.equal(JSON.parse(synced.out).status, 'ok')
+  assert.ok(
+    bank.requests.length > 0 && bank.requests.every(({ authorized }) => authorized),
+    'the token was read',
+  )
+  const headers = { 'x-api-key': made.out.trim() }
+  const asked = () => fetch(`http://127.0.0.1:${port}/api/v1/rates/latest?on=2026-01-16`, { headers })
+  for (let tries = 0; (await asked()).status !== 200; tries += 1) {
+    assert.ok(tries < 20, 'the server does not see the key and the rates')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+
+  const other = await run(t, ['key', 'list'], { ...shell, under: as(NOBODY) })
+  assert.equal(other.code, 1)
+  const notice =
+    /^cambista: not using the service's settings, because this user may not read \/etc\/cambista\/cambista\.env/
+  assert.match(other.err, notice)
+  const told = await run(t, ['key', 'list', '--data-dir', '/nowhere'], { ...shell, under: as(NOBODY) })
+  assert.doesNotMatch(told.err, /settings/)
+
+  assert.equal((await server.ended('SIGTERM')).code, 0)
+  for (const name of readdirSync(at('var/lib/cambista'))) {
+    const { uid, gid, mode } = statSync(at(`var/lib/cambista/${name}`))
+    assert.deepEqual([uid, gid, mode & 0o077, name], [cambista.uid, cambista.gid, 0, name])
+  }
+  assert.deepEqual(readdirSync(TMPDIR), [])
+})
+
+test('install and uninstall can be repeated, and what root left in the data directory is handed over', {
+  skip: NEEDS_ROOT,
+}, async (t) => {
+  const { at, cambista } = await machine(t)
+  const env = { PATH: process.env.PATH ?? '' }
+  const words = ['--root', at('')]
+  const again = await run(t, ['service', 'install', ...words], { env })
+  assert.match(again.out, /^nothing to do: cambista \S+ is installed, enabled and running\n$/)
+  chownSync(at('var/lib/cambista'), 0, 0)
+  mkdirSync(at('var/lib/cambista/blobs'))
+  writeFileSync(at('var/lib/cambista/blobs/a'), '')
+  const repaired = await run(t, ['service', 'install', ...words], { env })
+  assert.equal(repaired.out, 'corrected owner and mode of /var/lib/cambista\n')
+  assert.equal(statSync(at('var/lib/cambista/blobs/a')).uid, cambista.uid)
+
+  const gone = await run(t, ['service', 'uninstall', ...words], { env })
+  assert.match(gone.out, /^removed \/etc\/systemd\/system\/cambista\.service\nkept \/var\/lib\/cambista /)
+  assert.equal((await run(t, ['service', 'install', ...words], { env })).code, 0)
+})
+
+test('where systemd does not run it says so, and does nothing', { skip: NEEDS_ROOT }, async (t) => {
+  const empty = directory(t)
+  const under = [
+    '/usr/bin/unshare',
+    '--mount',
+    '/bin/sh',
+    '-ec',
+    `mount --bind ${empty} /run; exec "$@"`,
+    'sh',
+  ]
+  const end = await run(t, ['service', 'install'], { under })
+  assert.equal(end.code, 1)
+  assert.match(end.err, /^cambista: systemd does not run this machine .*--root DIR to prepare an image\n$/)
+})
+
+test('service print is the unit that the archives hold', async (t) => {
+  const unit = readFileSync(join(import.meta.dirname, '../../src/cli/cambista.service'), 'utf8')
+  assert.deepEqual(await run(t, ['service', 'print']), { code: 0, out: unit, err: '' })
+  assert.ok(statSync(EXECUTABLE).size > 0)
+})
