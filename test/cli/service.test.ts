@@ -220,7 +220,9 @@ test('uninstall removes the unit, keeps and names the rest, and does nothing twi
 })
 
 test('from source, or by another user than root, it says what to do', async (t) => {
-  const end = await runCommand(['service', 'install', '--root', temporaryDirectory(t)])
+  const root = temporaryDirectory(t)
+  mkdirSync(join(root, 'etc'))
+  const end = await runCommand(['service', 'install', '--root', root])
   assert.equal(end.code, 1)
   const expected =
     process.getuid?.() === 0 ? /only the packed executable can be installed: npm run build/ : /with sudo/
