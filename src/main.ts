@@ -9,6 +9,7 @@ import type { Command, Terminal } from './cli/command.ts'
 import { companyCreate, companyList } from './cli/company.ts'
 import { demo } from './cli/demo.ts'
 import { directoryExport, directoryImport } from './cli/directory.ts'
+import { doctor } from './cli/doctor.ts'
 import { documentExport, documentList, documentShow } from './cli/document.ts'
 import { documentDelete, documentPurge } from './cli/document-removal.ts'
 import { healthcheck } from './cli/healthcheck.ts'
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   backupCreate,
   backupVerify,
   backupRestore,
+  doctor,
 ]
 
 const CHANGES =
@@ -108,6 +110,8 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       const { values, positionals, help } = parseWords(words, command.options, terminal.env, settings)
       if (!help) {
         tellWhere(command, values, settings, terminal)
+        values.upgraded = ({ from, to, copy }) =>
+          terminal.err(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`)
         const within = { ...terminal, env: withSettings(terminal.env, settings) }
         return await command.run({ values, words: takenWords(command, positionals), terminal: within })
       }
