@@ -15,9 +15,9 @@ export const serviceInstall: Command = {
   summary: 'make this executable a systemd service and start it; again after each upgrade',
   about: `It makes the system user cambista, the data directory /var/lib/cambista, a place for backups /var/backups/cambista,
 the settings /etc/cambista/cambista.env, an empty file /etc/cambista/bccr-token for the bank's token, the executable
-/usr/local/bin/cambista and the unit, enables it, starts it, and waits until it is ready. What is there is kept; only the executable and the unit are replaced when they differ.
-From then on every cambista command takes its settings from /etc/cambista/cambista.env, so that it works on the
-service's data.`,
+/usr/local/bin/cambista and the unit; it enables and starts the unit, and waits until it is ready. What is there is
+kept: only the executable and the unit are replaced when they differ. From then on every cambista command takes its
+settings from /etc/cambista/cambista.env, so that it works on the service's data.`,
   options: ['root'],
   ignoresService: true,
   example: 'sudo ./cambista service install',
