@@ -123,8 +123,9 @@ function lockAll(dir: string, dataDir: string, among: readonly string[] = LOCKS)
   return taken
 }
 
+/** A lock, or the journal that SQLite leaves beside it when its holder is killed. */
 function isLock(name: string): boolean {
-  return LOCKS.some((lock) => lock === name)
+  return LOCKS.some((lock) => name === lock || name === `${lock}-journal`)
 }
 
 /** Gives a directory and all in it to its owner. What is shared has it already. */
