@@ -56,6 +56,7 @@ export type ServerOptions = {
   corsOrigins?: readonly string[] | undefined
 }
 
+const CLIENT_GONE = 499 // as nginx logs it: there was nobody left to answer
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
@@ -66,8 +67,20 @@ export async function startServer(
   const nextId = requestIds()
   const app = createH3(deps, options, nextId)
   const tls = options.tls && (await openTls(options.tls, deps.log))
-  const handle = (req: IncomingMessage, res: ServerResponse) => answer(app, deps.log, nextId, req, res)
-  return listenOn({ ...options, tls }, handle, nextId)
+  const running = new Set<Promise<unknown>>()
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    const work = answer(app, deps.log, nextId, req, res)
+    if (!work) return
+    const done = () => running.delete(work)
+    running.add(work)
+    work.then(done, done)
+  }
+  const { url, close } = await listenOn({ ...options, tls }, handle, nextId)
+  const closeAll = async () => {
+    await close()
+    await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it
+  }
+  return { url, close: closeAll }
 }
 
 /** Ids for requests that bring none: when the server started, and a number. */
@@ -125,7 +138,14 @@ function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
   return respond(event, { status, body, headers })
 }
 
-function answer(app: H3, log: Log, nextId: () => string, req: IncomingMessage, res: ServerResponse): void {
+/** Answers a request; a promise is for the end of the work on it. */
+function answer(
+  app: H3,
+  log: Log,
+  nextId: () => string,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<unknown> | undefined {
   const failed = (error: unknown) => {
     const id = nextId()
     log.error('response failed', { id, reason: reasonOf(error) })
@@ -137,8 +157,11 @@ function answer(app: H3, log: Log, nextId: () => string, req: IncomingMessage, r
   drainAfter(req, res)
   try {
     const response = app.fetch(new NodeRequest({ req, res }))
-    if (response instanceof Promise) response.then((one) => sendNodeResponse(res, one)).catch(failed)
-    else sendNodeResponse(res, response).catch(failed)
+    if (!(response instanceof Promise)) sendNodeResponse(res, response).catch(failed)
+    else {
+      response.then((one) => sendNodeResponse(res, one)).catch(failed)
+      return response
+    }
   } catch (error) {
     failed(error)
   }
@@ -155,7 +178,8 @@ function logWhenDone(event: H3Event, log: Log, proxies: BlockList | undefined): 
       client: proxies ? clientOf(peer, req, proxies) : peer,
       method: event.req.method,
       route: String(route ?? '-'),
-      status: res.statusCode,
+      status: res.headersSent ? res.statusCode : CLIENT_GONE,
+      cut: res.writableFinished ? undefined : true,
       ms: Math.round((performance.now() - started) * 10) / 10,
     })
   })

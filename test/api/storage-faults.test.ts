@@ -3,12 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
-import { batch, CREATE, fillDirectory, pdf, post } from '../support/directory.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
 import { createFaultyFs, type FaultyFs } from '../support/faulty-fs.ts'
+import { until } from '../support/terminal.ts'
 
 type Failing = { app: TestApp; faulty: FaultyFs; database: Sqlite.Database }
 
@@ -131,4 +133,29 @@ test('a database that another program holds is 503, and the client is told when 
   database.exec('rollback')
   assert.equal((await post(app, CREATE, UPLOAD)).status, 200)
   assert.equal(countRows(failing), 2)
+})
+
+test('the end waits for an upload whose client went away', async (t) => {
+  const failing = await openFailing(t)
+  const { app, faulty } = failing
+  const gate = Promise.withResolvers<void>()
+  faulty.gate = gate.promise
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  const client = request(app.app.url + CREATE, { method: 'POST', headers, agent: false })
+  client.on('error', () => {})
+  client.end(JSON.stringify(batch(pdf('uno'))))
+  await until(() => filesIn(failing).length > 0)
+  const gone = new Promise((resolve) => client.once('close', resolve))
+  client.socket?.resetAndDestroy()
+  await gone
+  const closing = app.app.close()
+  setTimeout(gate.resolve, 200)
+  await closing
+  assert.equal(countRows(failing), 1)
+  assert.equal(filesIn(failing).length, 1)
+  assert.deepEqual(
+    app.logged.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
+  await until(() => app.logged.some((line) => /create","status":499,"cut":true/.test(line)))
 })
