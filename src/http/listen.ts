@@ -52,9 +52,9 @@ export async function listenOn(
   const malformed = new WeakSet<Duplex>()
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     // Only to what is not HTTP there is an answer, not to what is not TLS or to a broken connection.
-    if (!socket.writable || !NOT_HTTP.test(error.code ?? '')) socket.destroy()
+    if (!NOT_HTTP.test(error.code ?? '')) socket.destroy()
     else if (!malformed.has(socket)) {
-      malformed.add(socket) // each further block of it is reported again
+      malformed.add(socket) // each further block of it is reported again, also after the answer
       whenItsTurn(answers.get(socket), (res) => refuseMalformed(error, socket, nextId(), res?.req.url))
     }
   })
