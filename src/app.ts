@@ -40,6 +40,8 @@ export type AppOverrides = { clock?: Clock; providers?: readonly Provider[]; blo
 
 export type App = {
   url: string
+  /** Where the metrics are, if they have a port of their own. */
+  metricsUrl: string | undefined
   /** One run over every enabled provider, in this process. */
   sync(request: SyncRequest): Promise<SyncEnd[]>
   close(): Promise<void>
@@ -110,7 +112,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   scheduler.start()
   backups?.start()
   const open = parts.move()
-  return { url: server.url, sync, close: () => open.disposeAsync() }
+  const { url, metricsUrl } = server
+  return { url, metricsUrl, sync, close: () => open.disposeAsync() }
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */

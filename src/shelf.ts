@@ -4,9 +4,14 @@ export type Shelf = {
   get(key: string): Buffer | undefined
   /** Keeps the bytes, unless they alone would fill half of the shelf. */
   put(key: string, bytes: Buffer): void
+  /** What is on it now. */
+  held(): { entries: number; bytes: number }
 }
 
-export function createShelf(maxBytes: number): Shelf {
+/** How often what was asked for was there. */
+export type Tally = { hits: number; misses: number }
+
+export function createShelf(maxBytes: number, tally: Tally = { hits: 0, misses: 0 }): Shelf {
   const kept = new Map<string, Buffer>() // in the order of use
   let held = 0
   return {
@@ -15,7 +20,8 @@ export function createShelf(maxBytes: number): Shelf {
       if (bytes) {
         kept.delete(key)
         kept.set(key, bytes)
-      }
+        tally.hits += 1
+      } else tally.misses += 1
       return bytes
     },
     put(key, bytes) {
@@ -29,5 +35,6 @@ export function createShelf(maxBytes: number): Shelf {
         held -= length
       }
     },
+    held: () => ({ entries: kept.size, bytes: held }),
   }
 }

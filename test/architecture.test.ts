@@ -21,6 +21,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   ofetch: (path) => path.startsWith('src/providers/'),
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
+  'prom-client': (path) => path === 'src/http/metrics.ts',
   croner: (path) => path === 'src/schedule.ts',
   'decimal.js': (path) => path === 'src/decimal.ts',
   '@valibot/to-json-schema': (path) => path === 'src/http/openapi.ts',

@@ -15,6 +15,9 @@ export const LISTEN_OPTIONS = [
   'tls-key',
   'trust-proxy',
   'cors-origin',
+  'metrics',
+  'metrics-port',
+  'metrics-host',
 ] as const satisfies OptionName[]
 
 export function listenSettings(values: Values): ServerOptions {
@@ -24,9 +27,16 @@ export function listenSettings(values: Values): ServerOptions {
     host: values.text('host'),
     port: values.number('port'),
     tls: tlsFiles(values),
+    metrics: metricsPlace(values),
     proxies: proxies === undefined ? undefined : proxiesOf(proxies),
     corsOrigins: origins === undefined ? undefined : originsIn(origins),
   }
+}
+
+function metricsPlace(values: Values): ServerOptions['metrics'] {
+  const port = values.givenNumber('metrics-port')
+  if (port !== undefined) return { host: values.text('metrics-host'), port }
+  return values.on('metrics') ? 'local' : undefined
 }
 
 function tlsFiles(values: Values): TlsFiles | undefined {

@@ -211,6 +211,24 @@ export const OPTIONS = {
     help: 'how many backups stay in the set; older ones go once a new one has been verified',
     fault: integer(1, 10_000),
   },
+  metrics: {
+    value: undefined,
+    fallback: undefined,
+    help: 'show metrics for Prometheus at /metrics, to who asks on this machine and through no proxy',
+    fault: anything,
+  },
+  'metrics-port': {
+    value: 'PORT',
+    fallback: undefined,
+    help: 'show them on this port instead, to everybody who gets to it; 0 takes a free one',
+    fault: integer(0, 65535),
+  },
+  'metrics-host': {
+    value: 'ADDRESS',
+    fallback: '127.0.0.1',
+    help: 'address of that port',
+    fault: nonEmpty,
+  },
   'log-format': { value: 'FORMAT', fallback: 'text', help: 'text or json', fault: oneOf('text', 'json') },
   'log-level': {
     value: 'LEVEL',

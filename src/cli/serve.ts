@@ -56,7 +56,7 @@ export const serve: Command = {
       backup: backupPlan(values),
       log,
     })
-    log.info('listening', { url: app.url, data: dataDir, version: VERSION })
+    log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
     if (keys.length === 0) {
       log.warn('no API key yet, so every request is refused', {
         hint: `make one with: cambista key create NAME --data-dir ${dataDir}`,

@@ -9,7 +9,7 @@ export type CorsFields = Readonly<Record<string, string>>
 
 declare module 'h3' {
   interface H3EventContext {
-    cors?: CorsFields
+    cors?: CorsFields | undefined
   }
 }
 

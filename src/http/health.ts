@@ -92,7 +92,7 @@ export function mountHealth(
 }
 
 /** The newest day with a value of the dollar in colones, tomorrow's included. */
-async function newestDollar(book: RateBook): Promise<string | undefined> {
+export async function newestDollar(book: RateBook): Promise<string | undefined> {
   const page = book.page()
   const columns = await page.columns(seriesMatching(page, { base: 'USD', quote: 'CRC' }))
   const days = columns.map((column) => rateOn(column, FAR_FUTURE)?.rate_date ?? '')

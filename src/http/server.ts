@@ -22,6 +22,7 @@ import { mountDocuments } from './documents.ts'
 import { errorAnswer, familyOf } from './errors.ts'
 import { mountHealth } from './health.ts'
 import { bareHeaders, listenOn } from './listen.ts'
+import type { Metrics } from './metrics.ts'
 import { mountOpenapi } from './openapi.ts'
 import { mountProviders } from './providers.ts'
 import { clientOf, peerOf } from './proxy.ts'
@@ -30,7 +31,9 @@ import { mountScheduler } from './scheduler.ts'
 import { mountSeries } from './series.ts'
 import { mountSyncRuns } from './sync-runs.ts'
 import { openTls, type TlsFiles } from './tls.ts'
+import type { Turns } from './turns.ts'
 import { mountUploads, type UploadLimits } from './uploads.ts'
+import { vitalsOf } from './vitals.ts'
 
 export type HttpDeps = {
   db: Db
@@ -54,33 +57,54 @@ export type ServerOptions = {
   tls?: TlsFiles | undefined
   /** Origins of websites that may read answers in a browser; `*` is any. */
   corsOrigins?: readonly string[] | undefined
+  /** `local`: at /metrics, for who asks on this machine. A place: there, for everybody who gets to it. */
+  metrics?: 'local' | { host: string; port: number } | undefined
 }
+
+/** What every request passes, on whichever port. */
+type Frame = { log: Log; nextId: () => string; options: ServerOptions; metrics: Metrics | undefined }
 
 const CLIENT_GONE = 499 // as nginx logs it: there was nobody left to answer
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
-/** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
+/** Listens; `url` is where. @throws AppError `failed` when an address cannot be had */
 export async function startServer(
   deps: HttpDeps,
   options: ServerOptions,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const nextId = requestIds()
-  const app = createH3(deps, options, nextId)
-  const tls = options.tls && (await openTls(options.tls, deps.log))
-  const running = new Set<Promise<unknown>>()
-  const handle = (req: IncomingMessage, res: ServerResponse) => {
-    const work = answer(app, deps.log, nextId, req, res)
-    if (!work) return
-    const done = () => running.delete(work)
-    running.add(work)
-    work.then(done, done)
+): Promise<{ url: string; metricsUrl: string | undefined; close(): Promise<void> }> {
+  await using parts = new AsyncDisposableStack()
+  const { log } = deps
+  const metering = options.metrics && (await import('./metrics.ts'))
+  const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics() }
+  const listen = async (app: H3, where: Parameters<typeof listenOn>[0]) => {
+    const running = new Set<Promise<unknown>>()
+    const handle = (req: IncomingMessage, res: ServerResponse) => {
+      const work = answer(app, frame, req, res)
+      if (!work) return
+      const done = () => running.delete(work)
+      running.add(work)
+      work.then(done, done)
+    }
+    const listener = await listenOn(where, handle, frame.nextId)
+    parts.defer(async () => {
+      await listener.close()
+      await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it
+    })
+    return listener.url
   }
-  const { url, close } = await listenOn({ ...options, tls }, handle, nextId)
-  const closeAll = async () => {
-    await close()
-    await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it
+  const app = createH3(frame)
+  const uploads = mountApi(app, deps)
+  let metricsUrl: string | undefined
+  if (frame.metrics) {
+    const alone = options.metrics === 'local' ? undefined : options.metrics
+    const shown = alone ? createH3(frame) : app
+    metering?.mountMetrics(shown, frame.metrics, vitalsOf({ ...deps, uploads }), { localOnly: !alone })
+    if (alone) metricsUrl = `${await listen(shown, alone)}/metrics`
   }
-  return { url, close: closeAll }
+  const tls = options.tls && (await openTls(options.tls, log))
+  const url = await listen(app, { ...options, tls })
+  const open = parts.move()
+  return { url, metricsUrl, close: () => open.disposeAsync() }
 }
 
 /** Ids for requests that bring none: when the server started, and a number. */
@@ -93,20 +117,25 @@ function requestIds(): () => string {
   }
 }
 
-function createH3(deps: HttpDeps, options: ServerOptions, nextId: () => string): H3 {
-  const { log, keyring } = deps
+function createH3(frame: Frame): H3 {
+  const { log, nextId, options } = frame
   const cors = options.corsOrigins && createCors(options.corsOrigins)
-  const app = new H3({
+  return new H3({
     silent: true,
     allowMalformedURL: true, // a bad escape in a path is a 404 of ours, not a 400 of the framework's
     onRequest(event) {
       const sent = event.req.headers.get('x-request-id')
       event.context.requestId = sent && SANE_ID.test(sent) ? sent : nextId()
       if (cors) event.context.cors = cors(event.req.headers.get('origin'))
-      logWhenDone(event, log, options.proxies)
+      noteWhenDone(event, frame)
     },
     onError: (error, event) => respondToError(error, event, log),
   })
+}
+
+/** Mounts every endpoint, and returns the turns of the uploads. */
+function mountApi(app: H3, deps: HttpDeps): Pick<Turns, 'status'> {
+  const { keyring } = deps
   const api = createApi(app, (event, access, method) => {
     const { headers } = event.req
     if (access === 'key') keyring.checkKey(headers.get('x-api-key'))
@@ -119,11 +148,11 @@ function createH3(deps: HttpDeps, options: ServerOptions, nextId: () => string):
   mountConvert(api, deps)
   mountSyncRuns(api, deps)
   mountScheduler(api, deps)
-  mountUploads(api, deps)
+  const uploads = mountUploads(api, deps)
   mountDocuments(api, deps)
   mountAgents(api, deps)
   mountOpenapi(api)
-  return app
+  return uploads
 }
 
 function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
@@ -141,8 +170,7 @@ function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
 /** Answers a request; a promise is for the end of the work on it. */
 function answer(
   app: H3,
-  log: Log,
-  nextId: () => string,
+  { log, nextId }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
@@ -167,20 +195,26 @@ function answer(
   }
 }
 
-function logWhenDone(event: H3Event, log: Log, proxies: BlockList | undefined): void {
+/** Logs and counts the request when its answer is out, or its client gone. */
+function noteWhenDone(event: H3Event, { log, metrics, options: { proxies } }: Frame): void {
   const { req, res } = nodeOf(event)
   const peer = peerOf(req) // a connection that is gone has none
   const started = performance.now()
   res.once('close', () => {
     const { requestId, route } = event.context
+    const { method } = event.req
+    const template = String(route ?? '-')
+    const status = res.headersSent ? res.statusCode : CLIENT_GONE
+    const ms = performance.now() - started
+    metrics?.observe(method, template, status, ms / 1000)
     log.info('request', {
       id: String(requestId),
       client: proxies ? clientOf(peer, req, proxies) : peer,
-      method: event.req.method,
-      route: String(route ?? '-'),
-      status: res.headersSent ? res.statusCode : CLIENT_GONE,
+      method,
+      route: template,
+      status,
       cut: res.writableFinished ? undefined : true,
-      ms: Math.round((performance.now() - started) * 10) / 10,
+      ms: Math.round(ms * 10) / 10,
     })
   })
 }

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 export type Turns = {
   /** Waits for a turn; disposing of it ends it. @throws AppError `busy` when none comes in time */
   take(): Promise<Disposable>
+  status(): { running: number; waiting: number }
 }
 
 export function createTurns(most: number, waitMs: number): Turns {
@@ -37,5 +38,6 @@ export function createTurns(most: number, waitMs: number): Turns {
       })
       return turn()
     },
+    status: () => ({ running: taken, waiting: waiting.length }),
   }
 }

@@ -8,7 +8,7 @@ import { findAnswer } from '../store/idempotency.ts'
 import type { Db } from '../store/tables.ts'
 import { type Api, nodeOf, type Reply } from './api.ts'
 import { bodyOf, checkLength } from './body.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type Turns } from './turns.ts'
 import { readUpload } from './upload-body.ts'
 
 export type UploadLimits = {
@@ -67,7 +67,8 @@ const UploadOut = v.object({
 
 export type UploadDeps = { db: Db; blobs: Blobs; blobsDir: string; clock: Clock; limits: UploadLimits }
 
-export function mountUploads(api: Api, deps: UploadDeps): void {
+/** Returns the turns of the uploads, to be looked at. */
+export function mountUploads(api: Api, deps: UploadDeps): Pick<Turns, 'status'> {
   const { limits, blobsDir, blobs } = deps
   const turns = createTurns(limits.maxUploads, limits.waitMs)
   const running = new Set<string>()
@@ -98,6 +99,7 @@ export function mountUploads(api: Api, deps: UploadDeps): void {
       }
     },
   })
+  return turns
 }
 
 /** Holds a token's Idempotency-Key while its request is under way. @throws AppError `conflict` when it is held */

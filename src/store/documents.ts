@@ -106,6 +106,43 @@ export async function isBlobNamed(db: Db, sha256: string): Promise<boolean> {
   return row !== undefined
 }
 
+export async function countDocuments(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('documents')
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/**
+ * Counts the contents that attachments name, each once, and their bytes: the next `limit` of them after a SHA-256. `last`
+ * is where to go on; undefined: there are no more.
+ */
+export async function sumBlobs(
+  db: Db,
+  after: string,
+  limit: number,
+): Promise<{ count: number; bytes: number; last: string | undefined }> {
+  const row = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('attachments')
+        .select((of) => ['sha256', of.fn.max('size').as('size')])
+        .where('sha256', '>', after)
+        .groupBy('sha256')
+        .orderBy('sha256')
+        .limit(limit)
+        .as('blobs'),
+    )
+    .select((of) => [
+      of.fn.countAll<number>().as('count'),
+      of.fn.coalesce(of.fn.sum<number>('size'), of.lit(0)).as('bytes'),
+      of.fn.max('sha256').as('last'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { count: row.count, bytes: row.bytes, last: row.count < limit ? undefined : row.last }
+}
+
 function joined(db: Db) {
   return db
     .selectFrom('documents')

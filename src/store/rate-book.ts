@@ -3,7 +3,7 @@
 // two revisions; columns of two series may be a chunk apart while a sync writes.
 
 import { dayOf } from '../dates.ts'
-import { createShelf, type Shelf } from '../shelf.ts'
+import { createShelf, type Shelf, type Tally } from '../shelf.ts'
 import { selectMeta } from './meta.ts'
 import { type ProviderRow, selectProviders } from './providers.ts'
 import { countRates, selectRatesOfSeries } from './rates.ts'
@@ -11,6 +11,8 @@ import { type SeriesRow, selectSeries } from './series.ts'
 import type { Db } from './tables.ts'
 
 const SHELF_BYTES = 24 * 1024 * 1024
+const POINTER = 8
+const STRING_HEAD = 16
 
 /** One series: day numbers, ascending, and beside each its value in canonical decimal form. */
 export type Column = { readonly days: Int32Array; readonly values: readonly string[] }
@@ -28,38 +30,52 @@ export type RatePage = {
   readonly shelf: Shelf
 }
 
+/** What a cache holds, and how often what was asked for was in it since the book was opened. */
+export type CacheState = Tally & { entries: number; bytes: number }
+
 export type RateBook = {
   /** The page of the newest revision that the book has seen. */
   page(): RatePage
   /** Looks whether the data have changed and, if so, turns the page. */
   refresh(): Promise<void>
+  caches(): { columns: CacheState; answers: CacheState }
 }
 
 /** Opens the book at the database's present revision. */
 export async function openRateBook(db: Db): Promise<RateBook> {
-  let page = await readPage(db, new Map())
+  const tallies = { columns: { hits: 0, misses: 0 }, answers: { hits: 0, misses: 0 } }
+  let page = await readPage(db, new Map(), tallies)
   return {
     page: () => page,
     async refresh() {
       const { revision, epoch } = await selectMeta(db)
       // After a restore the same revision may be another's: nothing of before is kept.
-      if (epoch !== page.epoch) page = await readPage(db, new Map())
-      else if (revision !== page.revision) page = await readPage(db, page.loaded)
+      if (epoch !== page.epoch) page = await readPage(db, new Map(), tallies)
+      else if (revision !== page.revision) page = await readPage(db, page.loaded, tallies)
+    },
+    caches() {
+      let bytes = 0
+      for (const column of page.loaded.values()) bytes += column.bytes
+      return {
+        columns: { entries: page.loaded.size, bytes, ...tallies.columns },
+        answers: { ...page.shelf.held(), ...tallies.answers },
+      }
     },
   }
 }
 
-type LoadedColumn = { revision: number; column: Column }
+type LoadedColumn = { revision: number; column: Column; bytes: number }
+type Tallies = { columns: Tally; answers: Tally }
 type OwnPage = RatePage & { loaded: Map<number, LoadedColumn> }
 
-async function readPage(db: Db, before: Map<number, LoadedColumn>): Promise<OwnPage> {
+async function readPage(db: Db, before: Map<number, LoadedColumn>, tallies: Tallies): Promise<OwnPage> {
   for (;;) {
     const { revision, epoch } = await selectMeta(db)
     const providers = await selectProviders(db)
     const series = await selectSeries(db)
     // Another process may have committed between the queries: then they do not belong together.
     if ((await selectMeta(db)).revision === revision)
-      return makePage(db, { revision, epoch }, providers, series, before)
+      return makePage(db, { revision, epoch }, providers, series, before, tallies)
   }
 }
 
@@ -69,6 +85,7 @@ function makePage(
   providers: ProviderRow[],
   series: SeriesRow[],
   before: Map<number, LoadedColumn>,
+  tallies: Tallies,
 ): OwnPage {
   const loaded = new Map<number, LoadedColumn>()
   for (const { id, revision } of series) {
@@ -81,14 +98,18 @@ function makePage(
     providers,
     series,
     loaded,
-    shelf: createShelf(SHELF_BYTES),
+    shelf: createShelf(SHELF_BYTES, tallies.answers),
     columns(wanted) {
       const columns: Column[] = []
       for (const { id } of wanted) {
         const known = loaded.get(id)
-        if (!known) return readColumns(db, wanted, loaded)
+        if (!known) {
+          tallies.columns.misses += 1
+          return readColumns(db, wanted, loaded)
+        }
         columns.push(known.column)
       }
+      tallies.columns.hits += 1
       return columns
     },
     async countRates() {
@@ -107,7 +128,8 @@ async function readColumns(
   for (const { id, revision } of wanted) {
     let known = loaded.get(id)
     if (!known) {
-      known = { revision, column: columnOf(await selectRatesOfSeries(db, id)) }
+      const column = columnOf(await selectRatesOfSeries(db, id))
+      known = { revision, column, bytes: bytesOf(column) }
       loaded.set(id, known)
     }
     columns.push(known.column)
@@ -123,4 +145,11 @@ function columnOf(rows: readonly { rate_date: string; value: string }[]): Column
     values[at] = row.value
   })
   return { days, values }
+}
+
+/** What a column takes in memory, more or less. */
+function bytesOf({ days, values }: Column): number {
+  let bytes = days.byteLength
+  for (const value of values) bytes += POINTER + STRING_HEAD + value.length
+  return bytes
 }

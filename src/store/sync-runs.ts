@@ -80,6 +80,27 @@ export function selectRuns(
   return query.execute()
 }
 
+/** The run that ended last of those in which nothing failed. */
+export function selectLastGoodRun(db: Db): Promise<SyncRunRow | undefined> {
+  return db
+    .selectFrom('sync_runs')
+    .selectAll()
+    .where('status', '=', 'ok')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** How many runs ended how. */
+export function countFinishedRuns(db: Db): Promise<{ status: SyncStatus; count: number }[]> {
+  return db
+    .selectFrom('sync_runs')
+    .select((of) => ['status', of.fn.countAll<number>().as('count')])
+    .where('finished_at', 'is not', null)
+    .groupBy('status')
+    .execute()
+}
+
 /** The run that ended last, whatever its status. One runs at a time, so they end in the order of their ids. */
 export function selectLastFinishedRun(db: Db): Promise<SyncRunRow | undefined> {
   return db

@@ -77,6 +77,7 @@ const wrong: [string, string, RegExp][] = [
     'serve --cors-origin https://a.b/',
     /--cors-origin must be origins .*"https:\/\/a.b\/" is none/,
   ],
+  ['a port of the metrics that is none', 'serve --metrics-port x', /--metrics-port must be an integer/],
   ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
   ['a word too many', 'key create a b', /unexpected "b"/],
   ['an id that is none', 'key revoke 0', /ID must be a positive integer, not "0"/],
