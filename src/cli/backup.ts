@@ -36,7 +36,7 @@ space and are lost with the disk; elsewhere they are copied. Put DIR on another 
         progress: (done) => line.show(`${done} contents`),
       }).finally(line.clear)
       const { blobs, database, lost } = end.manifest
-      const documents = `${blobs.count} contents of ${blobs.bytes} bytes (${end.added.blobs} of them new in the set)`
+      const documents = `${count(blobs.count, 'content')} of ${blobs.bytes} bytes (${end.added.blobs} of them new in the set)`
       printResult(terminal, values, end, [
         `backup ${end.path}: database of ${database.bytes} bytes, ${documents}`,
       ])
@@ -152,7 +152,7 @@ function whatIsIn({
   blobs: { count: number; bytes: number }
   data_revision: number
 }): string {
-  return `made ${created_at}, data revision ${data_revision}, ${blobs.count} contents of ${blobs.bytes} bytes`
+  return `made ${created_at}, data revision ${data_revision}, ${count(blobs.count, 'content')} of ${blobs.bytes} bytes`
 }
 
 function count(number: number, what: string): string {

@@ -11,6 +11,9 @@ import { hashFile } from '../store/file-hash.ts'
 import { type Manifest, readManifest } from '../store/manifest.ts'
 import { contentsOf } from './backup.ts'
 
+// A backup takes what the set lacks, and does not read what it has.
+const AGAIN = ', and the next backup takes it again if it can'
+
 export type Checking = {
   /** Told each fault, a line. */
   fault(line: string): void
@@ -40,9 +43,11 @@ export async function verifyBackup(path: string, checking: Checking): Promise<Ch
   }
   try {
     await checkDatabase(found.dir, manifest, { ...checking, fault }, async (opened) => {
-      await checkContents(opened, manifest, { ...checking, fault }, (sha256) =>
-        faultOfBlob(blobPath(found.blobsDir, sha256), sha256, checking.signal).then((loss) => loss?.words),
-      )
+      await checkContents(opened, manifest, { ...checking, fault }, async (sha256) => {
+        const path = blobPath(found.blobsDir, sha256)
+        const loss = await faultOfBlob(path, sha256, checking.signal)
+        return loss && (loss.missing ? `${loss.words}${AGAIN}` : `${loss.words}: remove ${path}${AGAIN}`)
+      })
     })
   } catch (error) {
     if (checking.signal?.aborted) throw new AppError('failed', 'stopped before the end')
