@@ -51,7 +51,9 @@ export function peerOf(req: IncomingMessage): string {
 
 /** Whether the request was made on this machine, and by no proxy. */
 export function isLocal(req: IncomingMessage): boolean {
-  return isAmong(peerOf(req), loopback) && !Object.keys(req.headers).some((name) => FORWARDING.test(name))
+  // An nginx that was told nothing of headers adds none, but speaks HTTP/1.0.
+  if (req.httpVersion === '1.0' || !isAmong(peerOf(req), loopback)) return false
+  return !Object.keys(req.headers).some((name) => FORWARDING.test(name))
 }
 
 function networksIn(text: string): string[] {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { VERSION } from '../../src/assets.ts'
 import { isLocal } from '../../src/http/proxy.ts'
 import { startTestApp } from '../support/app.ts'
-import { type Answer, ENDPOINTS, openApp, send } from './support.ts'
+import { type Answer, ENDPOINTS, exchange, openApp, send } from './support.ts'
 
 const off = await openApp()
 const on = await openApp({ listen: { metrics: 'local', corsOrigins: ['*'] } })
@@ -85,6 +85,12 @@ for (const headers of forwarded) {
     sameButId(got, expected)
   })
 }
+
+test('they are not shown through an nginx that was told nothing of headers', async () => {
+  const bytes = 'GET /metrics HTTP/1.0\r\nHost: cambista\r\nConnection: close\r\n\r\n'
+  const { status, body } = await exchange(on.app.url, bytes)
+  assert.deepEqual([status, body], [404, '{"detail":"Not found"}'])
+})
 
 test('they are not shown to another machine', () => {
   const from = (remoteAddress: string | undefined) =>
