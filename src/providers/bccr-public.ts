@@ -31,7 +31,12 @@ export async function readPublic(
     }
     answers.push(answer)
   }
-  return mergeAnswers(answers)
+  const { listed, observations } = mergeAnswers(answers)
+  // A request that brought nothing vouches for nothing: the whole ask lists only what each of its requests listed.
+  const byAll = listed.filter(({ code }) =>
+    answers.every((one) => one.listed.some((other) => other.code === code)),
+  )
+  return { listed: byAll, observations }
 }
 
 /**

@@ -29,9 +29,12 @@ export async function syncChunk(
   feed: Feed,
   window: Window,
 ): Promise<ChunkResult | undefined> {
+  const ask = { table: feed.table, indicator: feed.indicator, window }
   let answer: Answer
   try {
-    answer = await state.session.read({ table: feed.table, indicator: feed.indicator, window })
+    answer = await state.session.read(ask)
+    // Nothing at all for days that are past is rare enough to be worth a second look before it is believed.
+    if (answer.observations.length === 0 && window.to < state.today) answer = await state.session.read(ask)
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     state.problems.add(failureInWords(feed, reasonOf(error)))

@@ -1,9 +1,9 @@
 // What a run reads, in which order: the newest days of everything first, then history. A series that lags
 // behind its table is asked for alone, from its own edge.
 
-import { earliest, type IsoDate } from '../dates.ts'
+import { earliest, type IsoDate, latest } from '../dates.ts'
 import type { Feed, Window } from '../providers/provider.ts'
-import { syncChunk } from './chunk.ts'
+import { type ChunkResult, syncChunk } from './chunk.ts'
 import { extendBackward, extendForward, floorOf, newestEdge } from './directions.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { forwardFrom, windowsOf } from './window.ts'
@@ -49,7 +49,7 @@ export async function readEverything(
     reached.set(feed, from)
     if (!last) continue
     reportAbsent(state, feed, last.listed)
-    for (const alone of laggards(state, feed, last.listed)) {
+    for (const alone of laggards(state, feed, last)) {
       const own = await extendForward(state, alone)
       if (newestEdge(state, alone) === undefined) reached.set(alone, own.from)
     }
@@ -63,15 +63,17 @@ export async function readEverything(
   }
 }
 
-/** Series that the table's answer did not bring to its newest day, each to be asked for alone. */
-function laggards(state: SyncState, feed: Feed, listed: ReadonlySet<string>): Feed[] {
-  const edge = newestEdge(state, feed)
-  if (feed.indicator !== undefined || edge === undefined) return []
+/** Series that the table's answers did not bring to its newest day, each to be asked for alone. */
+function laggards(state: SyncState, feed: Feed, last: ChunkResult): Feed[] {
+  const reached = newestEdge(state, feed)
+  if (feed.indicator !== undefined || reached === undefined) return []
+  // Newer values than the edge of all: the table said nothing for some days between, and can bring none over them.
+  const edge = latest(reached, last.newest ?? reached)
   return (
     seriesOf(state, feed)
       .filter(({ id }) => (state.coverage.get(id)?.to ?? '') < edge)
       // A source without single series would only show the same table again.
-      .filter(({ external_code }) => state.session.asksAlone || listed.has(external_code))
+      .filter(({ external_code }) => state.session.asksAlone || last.listed.has(external_code))
       .map(({ external_code }) => aloneFeed(feed, external_code))
   )
 }
