@@ -118,6 +118,9 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 /** Whether no run has come to its end since the last scheduled time; one that was interrupted has not. */
 function wasMissed({ cron, clock, lastRun }: SchedulerDeps): boolean {
   if (!lastRun || lastRun.finished_at === null || lastRun.message?.includes(INTERRUPTED)) return true
-  const due = previousTime(cron, clock())
-  return due !== undefined && new Date(lastRun.started_at) < due
+  const now = clock()
+  const began = new Date(lastRun.started_at)
+  const due = previousTime(cron, now)
+  // One that began later than now was made under a wrong clock, and says nothing of today.
+  return began > now || (due !== undefined && began < due)
 }

@@ -115,6 +115,7 @@ const STARTS: [string, Partial<SyncRunRow> | null, boolean, string[]][] = [
   ['no run was ever made', null, false, AT_ONCE],
   ['the last run was before dawn', { started_at: '2026-03-24T10:59:59Z' }, true, AT_ONCE],
   ['the last run was at dawn', { started_at: '2026-03-24T11:00:00Z' }, true, []],
+  ['the last run was made under a clock of 2036', { started_at: '2036-03-24T11:00:00Z' }, true, AT_ONCE],
   ['the last run was stopped', { message: 'interrupted: the program was stopped' }, true, AT_ONCE],
   ['the last run was killed', { status: 'error', message: 'interrupted' }, true, AT_ONCE],
   ['a run was killed just now', { status: 'error', message: IN_PROGRESS, finished_at: null }, true, AT_ONCE],
