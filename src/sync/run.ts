@@ -93,7 +93,8 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
     if (request.signal.aborted) record.problems.add(`${INTERRUPTED}: the program was stopped`)
     else {
       record.problems.add(reasonOf(error))
-      log.error('sync failed', { ...about, cause: error instanceof Error ? error.stack : String(error) })
+      const told = error instanceof AppError || !(error instanceof Error)
+      log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
     }
   }
   for (const notice of session?.notices() ?? []) record.problems.add(notice.message)

@@ -87,4 +87,5 @@ test('a token file that cannot be read is a clear failure', async (t) => {
   const end = await sync('--bccr-token-file', '/nowhere/token')
   assert.equal(end.code, 1)
   assert.match(end.err, /cannot read the bank's token: ENOENT/)
+  assert.doesNotMatch(end.err, /\n {4}at |\.ts:\d/, 'a stack trace')
 })
