@@ -73,6 +73,8 @@ export function createApi(
     const { path, access = 'key' } = endpoint
     const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method]
     app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
+      // The router takes a trailing slash for nothing; an unknown path is a 404 (decisions 1.4).
+      if (event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
       event.context.route = path
       // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
       const preflight = event.req.method === 'OPTIONS' && preflightHeaders(event, allowed)

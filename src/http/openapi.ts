@@ -9,7 +9,7 @@ import { familyOf } from './errors.ts'
 const HTTPValidationError = v.object({
   detail: v.array(
     v.object({
-      loc: v.array(v.union([v.string(), v.number()])),
+      loc: v.array(v.union([v.string(), v.pipe(v.number(), v.integer())])),
       msg: v.string(),
       type: v.string(),
       input: v.optional(v.any()),

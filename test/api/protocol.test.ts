@@ -146,3 +146,16 @@ test('tells a client nothing about the inside when it fails', async () => {
   assert.match(failures[0] ?? '', /no such table: sync_runs/)
   assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))
 })
+
+test('a path with a slash more is another path, with and without a key', async () => {
+  for (const path of KNOWN) {
+    const [where = '', query = ''] = path.split('?')
+    for (const headers of [{}, { 'X-API-Key': key }]) {
+      const answer = await send(`${app.url}${where}/?${query}`, {
+        headers: headers as Record<string, string>,
+      })
+      assert.equal(answer.status, 404, where)
+      assert.deepEqual(JSON.parse(answer.body), { detail: 'Not found' })
+    }
+  }
+})
