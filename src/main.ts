@@ -102,6 +102,8 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     else if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
       terminal.out(programHelp(COMMANDS))
       if (first === undefined) return 2
+    } else if (isHelpOfGroup(first, second)) {
+      terminal.out(programHelp(COMMANDS.filter(({ name }) => name.startsWith(`${first} `))))
     } else {
       const command = findCommand(first, second)
       asked = command.name
@@ -141,6 +143,11 @@ function tellWhere(command: Command, values: Values, settings: Settings, termina
     )
     terminal.err(` (sudo may)${used}\n`)
   }
+}
+
+/** Whether help is asked for with the first of two words, such as `key --help`. */
+function isHelpOfGroup(first: string, second: string | undefined): boolean {
+  return (second === '--help' || second === '-h') && COMMANDS.some(({ name }) => name.startsWith(`${first} `))
 }
 
 function findCommand(first: string, second: string | undefined): Command {

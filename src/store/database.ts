@@ -48,9 +48,7 @@ export function openDatabase(
   options: { mustExist?: boolean; upgraded?: ((upgrade: Upgrade) => void) | undefined } = {},
 ): Db {
   const path = join(dataDir, DATABASE_FILE)
-  if (options.mustExist && !existsSync(path)) {
-    throw new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
-  }
+  if (options.mustExist && !existsSync(path)) throw missing(dataDir, path)
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)
@@ -77,6 +75,17 @@ export async function isReady(db: Db): Promise<boolean> {
 export async function outsideVersion(db: Db): Promise<number> {
   const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(db)
   return rows[0]?.data_version ?? 0
+}
+
+function missing(dataDir: string, path: string): AppError {
+  try {
+    accessSync(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
+      return new AppError('failed', `${dataDir} may not be read by this user: become its owner, or use sudo`)
+    }
+  }
+  return new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
 }
 
 function makePrivate(dataDir: string, path: string): void {

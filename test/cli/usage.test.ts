@@ -36,6 +36,15 @@ test('a flag that must be given is in the usage line, and missing it is wrong us
   }
 })
 
+test('help after the first of two words lists the commands that begin with it', async () => {
+  for (const help of ['--help', '-h']) {
+    const end = await runCommand(['key', help])
+    assert.deepEqual([end.code, end.err], [0, ''])
+    for (const word of ['create', 'list', 'revoke']) assert.match(end.out, new RegExp(`^  key ${word}`, 'm'))
+    assert.doesNotMatch(end.out, /^ {2}serve/m)
+  }
+})
+
 test('the version is that of package.json', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
   assert.deepEqual(await runCommand(['--version']), { code: 0, out: `${manifest.version}\n`, err: '' })
