@@ -13,7 +13,7 @@ import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { type BlobFs, openBlobs } from './store/blobs.ts'
 import { openDatabase } from './store/database.ts'
-import { isBlobNamed } from './store/documents.ts'
+import { isBlobNamed, scanNamedBlobs } from './store/documents.ts'
 import { takeLock } from './store/lock.ts'
 import { openRateBook } from './store/rate-book.ts'
 import { selectRuns } from './store/sync-runs.ts'
@@ -120,7 +120,13 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
   const blobsDir = join(dataDir, 'blobs')
   const blobs = await openBlobs(blobsDir, fs)
-  const swept = await blobs.sweep((sha256) => isBlobNamed(db, sha256))
+  let named: Set<string> | undefined
+  const swept = await blobs.sweep(async (sha256) => {
+    if (await isBlobNamed(db, sha256)) return true
+    // Before the first is removed, all rows are asked: a document must not go because an index is damaged.
+    named ??= await scanNamedBlobs(db)
+    return named.has(sha256)
+  })
   if (swept.temporary + swept.unnamed > 0) log.info('swept what a crash left', swept)
   return { blobs, blobsDir }
 }

@@ -1,5 +1,6 @@
 // Documents, each with its attachment. Which files hold the contents is known by the folder of blobs.
 
+import { sql } from 'kysely'
 import type { Db } from './tables.ts'
 
 export type DocumentRow = {
@@ -93,6 +94,12 @@ export async function hasDocumentsOutside(
       ? query.where('agent_id', '=', party.agent_id)
       : query.where('owner_id', '=', party.owner_id)
   return (await found.executeTakeFirst()) !== undefined
+}
+
+/** The blobs that rows need, read off the table itself: an index may be damaged (SQLite only). */
+export async function scanNamedBlobs(db: Db): Promise<Set<string>> {
+  const { rows } = await sql<{ sha256: string }>`select sha256 from attachments not indexed`.execute(db)
+  return new Set(rows.map(({ sha256 }) => sha256))
 }
 
 /** Whether any attachment needs the blob. */
