@@ -12,9 +12,9 @@ import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { type BlobFs, openBlobs } from './store/blobs.ts'
-import { openDatabase } from './store/database.ts'
+import { makeDataDir, openDatabase, type Upgrade } from './store/database.ts'
 import { isBlobNamed, scanNamedBlobs } from './store/documents.ts'
-import { takeLock } from './store/lock.ts'
+import { type Lock, takeLock } from './store/lock.ts'
 import { openRateBook } from './store/rate-book.ts'
 import { selectRuns } from './store/sync-runs.ts'
 import type { Db } from './store/tables.ts'
@@ -42,6 +42,8 @@ export type App = {
   url: string
   /** Where the metrics are, if they have a port of their own. */
   metricsUrl: string | undefined
+  /** Whether no key of the rates API has been made yet. */
+  hasNoKey: boolean
   /** One run over every enabled provider, in this process. */
   sync(request: SyncRequest): Promise<SyncEnd[]>
   close(): Promise<void>
@@ -55,11 +57,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const providers = overrides.providers ?? PROVIDERS
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
-  const db = openDatabase(config.dataDir)
-  parts.defer(() => db.destroy())
-  const lock = takeLock(config.dataDir, 'serve.lock')
-  if (!lock) throw new AppError('failed', `the data directory is in use by another server: ${config.dataDir}`)
+  // The lock first: to open an older database is to bring it up to date, which no living server may see.
+  const lock = takeServeLock(config.dataDir)
   parts.defer(() => lock.release())
+  const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
+  const db = openDatabase(config.dataDir, { upgraded })
+  parts.defer(() => db.destroy())
   await ensureCatalogue(db, providers)
   const book = await openRateBook(db)
   const keyring = await openKeyring(db, clock)
@@ -113,7 +116,22 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   backups?.start()
   const open = parts.move()
   const { url, metricsUrl } = server
-  return { url, metricsUrl, sync, close: () => open.disposeAsync() }
+  return { url, metricsUrl, hasNoKey: keyring.hasNoKey(), sync, close: () => open.disposeAsync() }
+}
+
+function takeServeLock(dataDir: string): Lock {
+  let lock: Lock | undefined
+  try {
+    makeDataDir(dataDir)
+    lock = takeLock(dataDir, 'serve.lock')
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reasonOf(error)}`, {
+      cause: error,
+    })
+  }
+  if (!lock) throw new AppError('failed', `the data directory is in use by another server: ${dataDir}`)
+  return lock
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */

@@ -3,11 +3,10 @@ import { VERSION } from '../assets.ts'
 import type { BackupPlan } from '../domain/nightly-backup.ts'
 import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog, type LogFormat, type LogLevel } from '../log.ts'
-import { selectActiveApiKeyHashes } from '../store/api-keys.ts'
 import type { Values } from './args.ts'
 import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import type { Command, Terminal } from './command.ts'
-import { becomeOwner, withDatabase } from './data-dir.ts'
+import { becomeOwner } from './data-dir.ts'
 import { LISTEN_OPTIONS, listenSettings } from './listen.ts'
 import { bytesOf } from './options.ts'
 
@@ -37,9 +36,7 @@ export const serve: Command = {
     const dataDir = values.text('data-dir')
     const log = logOf(values, terminal)
     const providerSettings = bankSettings(values, terminal.env)
-    values.upgraded = (upgrade) => log.warn('database upgraded', upgrade)
     becomeOwner(dataDir)
-    const keys = await withDatabase(values, { mustExist: false }, selectActiveApiKeyHashes)
     const app = await startApp({
       ...listenSettings(values),
       dataDir,
@@ -57,7 +54,7 @@ export const serve: Command = {
       log,
     })
     log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
-    if (keys.length === 0) {
+    if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
         hint: `make one with: cambista key create NAME --data-dir ${dataDir}`,
       })

@@ -19,6 +19,8 @@ export type Keyring = {
    *   one that is not for this family and method (decisions 3.7)
    */
   checkToken(authorization: string | null, family: 'documents' | 'agent', method: Method): number
+  /** Whether there is no active key at all. */
+  hasNoKey(): boolean
   /** Reads keys and tokens again, after another process changed them. */
   refresh(): Promise<void>
   /** Writes down which were used since the last time. */
@@ -49,6 +51,7 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       }
       return token.id
     },
+    hasNoKey: () => keys.known.size === 0,
     async refresh() {
       keys.known = byHash(await selectActiveApiKeyHashes(db)).known
       tokens.known = byHash(await selectActiveTokens(db)).known

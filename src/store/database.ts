@@ -88,10 +88,15 @@ function missing(dataDir: string, path: string): AppError {
   return new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
 }
 
-function makePrivate(dataDir: string, path: string): void {
+/** Makes the data directory, 0700. */
+export function makeDataDir(dataDir: string): void {
   if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
   // An empty directory was made for us; one with other things in it is not ours to lock up.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)
+}
+
+function makePrivate(dataDir: string, path: string): void {
+  makeDataDir(dataDir)
   // Of a file that cannot be written SQLite would only say "unable to open database file".
   if (existsSync(path)) accessSync(path, constants.W_OK)
   else closeSync(openSync(path, 'a', 0o600)) // SQLite gives -wal and -shm the file's own mode
