@@ -19,7 +19,7 @@ import { type Manifest, openList, writeManifest } from '../store/manifest.ts'
 import { selectMeta } from '../store/meta.ts'
 
 const HAS_DOCUMENTS = 2 // the first schema that has them
-const ATTEMPTS = 5
+const ATTEMPTS = 20
 
 export type BackupEnd = {
   name: string

@@ -162,7 +162,7 @@ test('beside uploads and deletions every backup is good', async (t) => {
   const purges = (async () => {
     while (on) {
       await purgeDocuments(vault.db, vault.blobs, { createdUpTo: '2999', removed: () => {} })
-      await new Promise((resolve) => setTimeout(resolve, 7))
+      await new Promise((resolve) => setTimeout(resolve, 25))
     }
   })()
   for (let day = 0; day < 12; day++) {
