@@ -1,0 +1,85 @@
+// Runs the commands of README's shell blocks, in their order, as an administrator would: only the places are
+// others, and the bank is ours. What needs npm, systemd or root is left to the tests that have them.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { todayIn } from '../src/dates.ts'
+import { startBank } from '../src/demo/bank.ts'
+import { temporaryDirectory } from './support/ground.ts'
+import { runCommand, startCommand, until } from './support/terminal.ts'
+
+const run = promisify(execFile)
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+async function freePort(): Promise<number> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  taken.close()
+  return port
+}
+
+test('the commands of README do what it says', async (t) => {
+  const home = temporaryDirectory(t)
+  const dataDir = join(home, 'data')
+  const port = await freePort()
+  const today = todayIn(() => new Date())
+  const bank = await startBank({ today: () => today })
+  t.after(() => bank.close())
+  const env = {
+    CAMBISTA_PORT: String(port),
+    CAMBISTA_BCCR_URL: bank.url,
+    CAMBISTA_BCCR_PACE: '0',
+    CAMBISTA_BACKFILL_FROM: `${Number(today.slice(0, 4)) - 1}-12-01`,
+    CAMBISTA_DATA_DIR: dataDir, // for those that README shows without one
+  }
+  const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
+  const ours = lines
+    .filter((line) => /^(cambista|curl) /.test(line))
+    .map((line) => line.replace(/\s+#.*$/, '').replaceAll('8080', String(port)))
+  assert.ok(ours.length >= 13, 'README lost its commands')
+
+  let key = ''
+  let serving: ReturnType<typeof startCommand> | undefined
+  const stop = async () => {
+    serving?.stop()
+    await serving?.ended
+  }
+  t.after(stop)
+  for (const line of ours) {
+    if (line.startsWith('curl ')) {
+      const { stdout } = await run('bash', ['-c', line.replace('curl -s', 'curl -sf')], {
+        env: { PATH: process.env.PATH, KEY: key },
+      })
+      assert.equal(typeof JSON.parse(stdout), 'object', line)
+      continue
+    }
+    const isRestore = line.includes('backup restore')
+    if (isRestore) await stop() // as README says: the server stopped, the directory an empty one
+    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)]
+      .map(([, quoted, plain]) => quoted ?? plain ?? '')
+      .map((word) => word.replace('/var/lib/cambista', isRestore ? join(home, 'restored') : dataDir))
+      .map((word) => word.replace('/var/backups/cambista', join(home, 'backups')))
+      .slice(1)
+    if (words[0] === 'serve') {
+      serving = startCommand(words, env)
+      await until(async () => serving?.printed.err.includes('sync finished') === true, 20_000)
+      continue
+    }
+    const end = await runCommand(words, env)
+    assert.equal(end.code, 0, `${line}: ${end.out}${end.err}`)
+    if (line.includes('key create')) {
+      key = end.out.trim()
+      const headers = { 'x-api-key': key }
+      await until(
+        async () => (await fetch(`http://127.0.0.1:${port}/api/v1/series`, { headers })).status === 200,
+      )
+    }
+  }
+})
