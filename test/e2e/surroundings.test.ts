@@ -51,9 +51,15 @@ test('on a read-only file system it says so, with data and without', async (t) =
   const home = directory(t)
   const dataDir = join(home, 'data')
   const under = remounted(home, 'ro')
-  refused(await run(t, [...SERVE, dataDir], { under }), /cannot use the data directory .*read-only file system/)
+  refused(
+    await run(t, [...SERVE, dataDir], { under }),
+    /cannot use the data directory .*read-only file system/,
+  )
   assert.equal((await run(t, ['key', 'create', 'erp', '--data-dir', dataDir])).code, 0)
-  refused(await run(t, [...SERVE, dataDir], { under }), /cannot use the data directory .*read-only file system/)
+  refused(
+    await run(t, [...SERVE, dataDir], { under }),
+    /cannot use the data directory .*read-only file system/,
+  )
   refused(await run(t, ['key', 'create', 'b', '--data-dir', dataDir], { under }), /read-only file system/)
 })
 
