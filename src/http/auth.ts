@@ -66,18 +66,20 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
 
 function byHash<T extends { id: number; hash: string }>(rows: readonly T[]): Secrets<T> {
   const known = new Map<string, T & { digest: Buffer }>()
-  for (const row of rows) {
-    const digest = Buffer.from(row.hash, 'hex')
-    known.set(digest.toString('base64'), { ...row, digest })
-  }
+  for (const row of rows) known.set(row.hash, { ...row, digest: Buffer.from(row.hash, 'latin1') })
   return { known, used: new Set() }
 }
 
+// As text in a buffer that is there already: a digest in a buffer of its own for each request cost a quarter of
+// the requests a second.
+const scratch = Buffer.alloc(64)
+
 function find<T extends { id: number }>(secrets: Secrets<T>, secret: string | null): T | undefined {
   if (!secret || secret.length > MAX_SECRET_LENGTH) return undefined
-  const digest = hash('sha256', secret, 'buffer')
-  const found = secrets.known.get(digest.toString('base64'))
-  if (!found || !timingSafeEqual(found.digest, digest)) return undefined
+  const digest = hash('sha256', secret, 'hex')
+  const found = secrets.known.get(digest)
+  scratch.write(digest, 'latin1')
+  if (!found || !timingSafeEqual(found.digest, scratch)) return undefined
   secrets.used.add(found.id)
   return found
 }
