@@ -105,7 +105,11 @@ function makePrivate(dataDir: string, path: string): void {
 // Not `recursive: true`: under /proc that option tries for ever.
 function makeDirectory(path: string): void {
   if (!existsSync(dirname(path))) makeDirectory(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(path)) throw error // else another process was faster
+  }
 }
 
 /** Before anything is written: what is not ours stays as it is. */
