@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { type Clock, todayIn } from '../dates.ts'
+import type { Clock } from '../dates.ts'
 import { convert, findRoute } from '../domain/convert.ts'
 import { AppError } from '../errors.ts'
 import type { RateBook } from '../store/rate-book.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
-import { AmountParam, CurrencyParam, DateParam, ProviderParam, RateTypeParam } from './params.ts'
+import { AmountParam, askedDay, CurrencyParam, DateParam, ProviderParam, RateTypeParam } from './params.ts'
 import { seriesMatching, whenThere } from './rates.ts'
 import { Day, DecimalText, RateTypeOut } from './shapes.ts'
 
@@ -38,8 +38,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
     notFound: 'No data for that pair or date',
     handle({ event, query }) {
       const page = book.page()
-      const today = query.on === undefined ? todayIn(clock) : undefined
-      const day = query.on ?? today ?? ''
+      const { day, today } = askedDay(query.on, clock)
       const route = findRoute(
         seriesMatching(page, { provider: query.provider }),
         query.from,

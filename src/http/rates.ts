@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { type Clock, todayIn } from '../dates.ts'
+import type { Clock } from '../dates.ts'
 import { latestOfPair, rateOn } from '../domain/rates.ts'
 import { AppError } from '../errors.ts'
 import type { RateBook, RatePage } from '../store/rate-book.ts'
 import type { SeriesRow } from '../store/series.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
-import { BooleanParam, CurrencyParam, DateParam, ProviderParam } from './params.ts'
+import { askedDay, BooleanParam, CurrencyParam, DateParam, ProviderParam } from './params.ts'
 import { Day, DecimalText, Pair, RateTypeOut } from './shapes.ts'
 
 const RateOut = v.object({
@@ -44,8 +44,7 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
     notFound: 'No data for that pair or date',
     handle({ event, query }) {
       const page = book.page()
-      const today = query.on === undefined ? todayIn(clock) : undefined
-      const day = query.on ?? today ?? ''
+      const { day, today } = askedDay(query.on, clock)
       const pair = `${query.base}/${query.quote}`
       const sides = seriesMatching(page, query)
       if (sides.length === 0) throw new AppError('not-found', `No series of ${query.provider} gives ${pair}`)
@@ -72,8 +71,7 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
     answer: v.array(RateOut),
     handle({ event, query }) {
       const page = book.page()
-      const today = query.on === undefined ? todayIn(clock) : undefined
-      const day = query.on ?? today ?? ''
+      const { day, today } = askedDay(query.on, clock)
       const matching = seriesMatching(page, query)
       return whenThere(page.columns(matching), (columns) =>
         cachedReply(event, page, today, () =>
