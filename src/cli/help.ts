@@ -2,7 +2,7 @@
 
 import { VERSION } from '../assets.ts'
 import { type Command, table } from './command.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName, variableOf } from './options.ts'
+import { CALL_ONLY, OPTIONS, type Option, type OptionName } from './options.ts'
 import { SETTINGS_FILE } from './settings.ts'
 
 export function programHelp(commands: readonly Command[]): string {
@@ -48,11 +48,6 @@ function helpOf(name: OptionName): string {
   const { help, fallback }: Option = OPTIONS[name]
   const text = fallback === undefined ? help : `${help} (default ${fallback})`
   return CALL_ONLY.has(name) ? `${text} *` : text
-}
-
-/** The environment variables of a command's options. */
-export function variablesOf(command: Command): string[] {
-  return command.options.filter((name) => !CALL_ONLY.has(name)).map(variableOf)
 }
 
 function indent(lines: readonly string[]): string {
