@@ -12,7 +12,7 @@ export const SEED = Number(process.env.CAMBISTA_SEED ?? Date.now() % 1_000_000)
 
 /** The command that is tortured: the built executable in the long version, else the sources. */
 export const PROGRAM: readonly [string, ...string[]] = LONG
-  ? [join(import.meta.dirname, `../../dist/cambista-linux-${process.arch}`)]
+  ? [join(import.meta.dirname, '../../dist/cambista')]
   : [process.execPath, join(import.meta.dirname, '../../bin/cambista.ts')]
 
 /** How often, or how many. */
