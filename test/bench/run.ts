@@ -1,52 +1,66 @@
-// npm run bench: one table of our figures beside a stated limit, all in this run, on this machine.
+// npm run bench: one table of our figures beside a stated limit, all in one run, on this machine. What is measured is
+// the built executable. A part of it: npm run bench -- start memory
 
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { todayIn } from '../../src/dates.ts'
-import { startBank } from '../../src/demo/bank.ts'
-import { runCommand, until } from '../support/terminal.ts'
-import { measureReads, startProcess } from './reads.ts'
+import { fillDatabase } from '../support/directory.ts'
+import { measureDocuments } from './documents.ts'
+import { measureBesideFastify } from './fastify.ts'
+import { type Figure, HEADING, rowOf } from './figure.ts'
+import { measureGrowth } from './growth.ts'
+import { measureMemory } from './memory.ts'
+import { PROGRAM, runToEnd, startProgram } from './process.ts'
+import { measureReads } from './reads.ts'
+import { measureStart } from './start.ts'
+import { measureSync, startReplayBank, syncFrom } from './sync.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'cambista-bench-'))
-const dataDir = join(dir, 'data')
 const print = (text: string) => process.stdout.write(`${text}\n`)
-
-const bank = await startBank({ token: 'bench', today: () => todayIn(() => new Date()) })
-const at = ['--data-dir', dataDir]
-const synced = await runCommand(['sync', ...at, '--bccr-url', bank.url, '--bccr-pace', '0'], {
-  CAMBISTA_BCCR_TOKEN: 'bench',
-})
-if (synced.code !== 0) throw new Error(synced.out + synced.err)
-await bank.close()
-const key = (await runCommand(['key', 'create', 'bench', ...at])).out.trim()
-
-const port = await freePort()
-const server = await startProcess([
-  join(import.meta.dirname, '../../bin/cambista.ts'),
-  ...['serve', '--port', String(port), '--no-scheduler', '--log-level', 'warn', ...at],
-])
-const url = `http://127.0.0.1:${port}`
-await until(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true)
-print(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`)
-print('')
-print('| Work | ours | limit | ratio | at least | aim |')
-print('|---|---|---|---|---|---|')
-for (const figure of await measureReads(url, key)) {
-  const { name, ours, bare, ratio, least, aim } = figure
-  print(
-    `| ${name} | ${Math.round(ours)}/s | ${Math.round(bare)}/s | ${ratio.toFixed(2)} | ${least} | ${aim} |`,
-  )
+if (!existsSync(PROGRAM)) {
+  process.stderr.write(`bench: there is no ${PROGRAM}: make it with node build.mjs --only ${process.arch}\n`)
+  process.exit(1)
 }
-server.child.kill()
-rmSync(dir, { recursive: true })
+const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'cambista-bench-')) // on the disk to be measured
+const dataDir = join(dir, 'data')
+const bank = await startReplayBank(dir)
+process.on('exit', () => {
+  bank.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+await syncFrom(bank, dataDir)
+await fillDatabase(dataDir)
+const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', dataDir])).trim()
 
-async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  taken.close()
-  return port
+const TOPICS: Record<string, () => Promise<Figure[]>> = {
+  reads: measureEveryRead,
+  fastify: () => measureBesideFastify(dataDir, key),
+  growth: () => measureGrowth(dataDir, dir, key),
+  documents: () => measureDocuments(dataDir, dir),
+  sync: () => measureSync(bank, dir),
+  start: () => measureStart(dataDir),
+  memory: () => measureMemory(dataDir, key),
+}
+
+const built = statSync(PROGRAM).mtime.toISOString()
+print(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}, dist/cambista of ${built}\n`)
+print(HEADING)
+const asked = process.argv.slice(2)
+for (const [topic, measure] of Object.entries(TOPICS)) {
+  if (asked.length > 0 && !asked.includes(topic)) continue
+  for (const figure of await measure()) print(rowOf(figure))
+}
+process.exit()
+
+async function measureEveryRead(): Promise<Figure[]> {
+  const server = await startProgram(dataDir)
+  const figures = await measureReads(`http://127.0.0.1:${server.port}`, key)
+  await server.stop()
+  return figures.map(({ name, ours, bare, ratio, least, aim }) => ({
+    work: `${name} (limit: bare node:http)`,
+    ours: `${ours.toFixed(0)}/s`,
+    limit: `${bare.toFixed(0)}/s`,
+    measured: ratio,
+    unit: '',
+    must: { atLeast: least, aim },
+  }))
 }

@@ -1,0 +1,75 @@
+// The same reads from ten times the history and by ten times the clients: what a request costs, which is the time
+// between two answers of a server that is never idle, over what it costs with the history since 1983 and 32 clients.
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { addDays } from '../../src/dates.ts'
+import { type Figure, median } from './figure.ts'
+import type { LoadOrder } from './load.ts'
+import { answersPerSecond, startProgram } from './process.ts'
+
+const ROUNDS = 3
+const CLIENTS = 32
+const TIMES = 10
+
+const days = Array.from({ length: 997 }, (_, at) => addDays('1984-01-01', (at * 7919) % 15_000))
+const READS: { name: string; paths: string[] }[] = [
+  { name: '/rates/latest', paths: days.map((day) => `/api/v1/rates/latest?on=${day}`) },
+  {
+    name: '/convert JPY to CRC',
+    paths: days.map((day) => `/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${day}`),
+  },
+  { name: '/rates, all 47', paths: days.map((day) => `/api/v1/rates?on=${day}`) },
+  {
+    name: '/history of a year',
+    paths: days.map((day) => `/api/v1/series/2/history?from=${day}&to=${addDays(day, 365)}`),
+  },
+]
+
+/** `dataDir` has the history since 1983. */
+export async function measureGrowth(dataDir: string, dir: string, key: string): Promise<Figure[]> {
+  const longDir = join(dir, 'long')
+  cpSync(dataDir, longDir, { recursive: true })
+  lengthen(join(longDir, 'cambista.db'))
+  const short = await startProgram(dataDir)
+  const long = await startProgram(longDir)
+  const figures: Figure[] = []
+  for (const { name, paths } of READS) {
+    const order: LoadOrder = { port: short.port, paths, headers: { 'X-API-Key': key }, connections: CLIENTS }
+    const grown = { ...order, port: long.port, connections: CLIENTS * TIMES }
+    for (const one of [order, grown]) await answersPerSecond({ ...one, ms: 500 }) // reads the columns, warms the code
+    const costs = { short: [] as number[], long: [] as number[] }
+    for (let round = 0; round < ROUNDS; round++) {
+      costs.short.push(1e6 / (await answersPerSecond(order)))
+      costs.long.push(1e6 / (await answersPerSecond(grown)))
+    }
+    figures.push({
+      work: `${name}, 10 times the history and clients (limit: today's)`,
+      ours: `${median(costs.long).toFixed(0)} µs`,
+      limit: `${median(costs.short).toFixed(0)} µs`,
+      measured: median(costs.long.map((cost, round) => cost / (costs.short[round] ?? 0))),
+      unit: ' times',
+      must: { atMost: 1.3 },
+    })
+  }
+  await Promise.all([short.stop(), long.stop()])
+  return figures
+}
+
+/** Nine histories more before 1983, of the same values: no answer of a day since then becomes another one. */
+function lengthen(file: string): void {
+  const sqlite = new Sqlite(file)
+  sqlite.pragma('synchronous = OFF')
+  const span = 'select cast(julianday(max(rate_date)) - julianday(min(rate_date)) as integer) + 1 from rates'
+  const length = sqlite.prepare(span).pluck().get()
+  sqlite
+    .prepare(
+      `insert into rates
+       select series_id, date(rate_date, '-' || (times.value * ?) || ' days') as day, rates.value, rounded_to
+       from rates, json_each(?) as times order by series_id, day`,
+    )
+    .run(length, JSON.stringify(Array.from({ length: TIMES - 1 }, (_, at) => at + 1)))
+  sqlite.pragma('wal_checkpoint(TRUNCATE)')
+  sqlite.close()
+}

@@ -1,0 +1,54 @@
+// Resident memory of the program over that of its runtime when idle, `node -e 'setInterval(() => {}, 1e6)'`.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Figure } from './figure.ts'
+import { idleRuntimeMemory, startProgram } from './process.ts'
+import { contentPath, download, MB, upload } from './transfer.ts'
+
+const SETTLED_MS = 2000
+const LARGE = 400 * MB
+
+/** `dataDir` has the whole history, and the directory of companies and tokens of test/support. */
+export async function measureMemory(dataDir: string, key: string): Promise<Figure[]> {
+  const runtime = await idleRuntimeMemory()
+  const figureOf = (work: string, ours: number, atMost?: number): Figure => ({
+    work: `memory, ${work} (limit: idle runtime)`,
+    ours: `${ours.toFixed(0)} MB`,
+    limit: `${runtime.toFixed(0)} MB`,
+    measured: ours - runtime,
+    unit: ' MB',
+    must: atMost === undefined ? undefined : { atMost },
+  })
+
+  let server = await startProgram(dataDir)
+  await wait(SETTLED_MS)
+  const figures = [figureOf('idle', server.memory(), 45)]
+  await readEverySeries(server.port, key)
+  await wait(SETTLED_MS)
+  figures.push(figureOf('after every series was read', server.memory(), 110))
+  await server.stop()
+
+  server = await startProgram(dataDir)
+  server.peak()
+  const { id } = await upload(server.port, LARGE, 'one of 400 MB')
+  figures.push(figureOf('most while 400 MB are uploaded', server.peak(), 96))
+  await server.stop()
+
+  server = await startProgram(dataDir)
+  server.peak()
+  await Promise.all(Array.from({ length: 16 }, () => download(server.port, contentPath(id), LARGE)))
+  figures.push(figureOf('most while 16 clients download 400 MB', server.peak()))
+  await server.stop()
+  return figures
+}
+
+async function readEverySeries(port: number, key: string): Promise<void> {
+  const headers = { 'X-API-Key': key }
+  const url = `http://127.0.0.1:${port}/api/v1/series`
+  const series = (await (await fetch(url, { headers })).json()) as { id: number }[]
+  for (const { id } of series) {
+    const answer = await fetch(`${url}/${id}/history?from=1983-01-01`, { headers })
+    if (!answer.ok) throw new Error(await answer.text())
+    await answer.arrayBuffer()
+  }
+}

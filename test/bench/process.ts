@@ -1,0 +1,135 @@
+// The processes of a bench: the program as it is handed out, and the plain scripts that it is held against.
+
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { LoadOrder, LoadResult } from './load.ts'
+
+/** The built executable: what is measured is what is handed out. */
+export const PROGRAM = join(import.meta.dirname, '../../dist/cambista')
+
+// Nothing of the developer's own settings: NODE_OPTIONS and the like change what a runtime costs.
+const ENV = { PATH: process.env.PATH }
+const PATIENCE_MS = 60_000
+
+export type Running = {
+  port: number
+  /** How long it took from its start to its first 200. */
+  startMs: number
+  /** Resident memory in MB. */
+  memory(): number
+  /** The most that it had since this was asked last. */
+  peak(): number
+  stop(): Promise<void>
+}
+
+/** A script of this folder, with the runtime that the program has. */
+export function script(name: string, ...words: string[]): string[] {
+  return [process.execPath, join(import.meta.dirname, name), ...words]
+}
+
+/** Runs to the end and answers what was printed. @throws when it fails */
+export async function runToEnd(
+  [command = '', ...words]: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, words, { env: { ...ENV, ...env } })
+  return stdout
+}
+
+/** Starts a script; `line` is the first that it prints. */
+export async function startPrinting([command = '', ...words]: readonly string[]): Promise<{
+  line: string
+  stop(): void
+}> {
+  const child = spawn(command, words, { env: ENV, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [data] = await once(child.stdout, 'data')
+  return { line: String(data).trim(), stop: () => child.kill() }
+}
+
+/** Starts a server on a port that it is told, and waits until it answers `path` with a 200. */
+export async function startServer(commandFor: (port: string) => string[], path = '/'): Promise<Running> {
+  const port = await freePort()
+  const [command = '', ...words] = commandFor(String(port))
+  const started = performance.now()
+  const child = spawn(command, words, { env: ENV, stdio: ['ignore', 'ignore', 'inherit'] })
+  const ended = once(child, 'exit')
+  while (!(await answers(port, path))) {
+    if (child.exitCode !== null) throw new Error(`it ended: ${command} ${words.join(' ')}`)
+    if (performance.now() - started > PATIENCE_MS) throw new Error(`it does not answer: ${command}`)
+    await wait(1)
+  }
+  const startMs = performance.now() - started
+  const memory = () => residentMemory(child.pid)
+  const stop = async () => {
+    child.kill()
+    await ended
+  }
+  const peak = () => {
+    const seen = residentMemory(child.pid, 'VmHWM')
+    writeFileSync(`/proc/${child.pid}/clear_refs`, '5') // from now on the peak is what it has now
+    return seen
+  }
+  return { port, startMs, memory, peak, stop }
+}
+
+/** Serves a data directory; only what goes wrong is logged. */
+export function startProgram(dataDir: string): Promise<Running> {
+  const words = ['serve', '--data-dir', dataDir, '--no-scheduler', '--min-free', '0', '--log-level', 'warn']
+  return startServer((port) => [PROGRAM, ...words, '--port', port], '/readyz')
+}
+
+/** What the runtime has in memory when it does nothing. */
+export async function idleRuntimeMemory(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env: ENV, stdio: 'ignore' })
+  await wait(2000)
+  const memory = residentMemory(child.pid)
+  child.kill()
+  return memory
+}
+
+/** How long the runtime takes to do nothing. */
+export async function emptyRuntimeMs(): Promise<number> {
+  const started = performance.now()
+  await runToEnd([process.execPath, '-e', '0'])
+  return performance.now() - started
+}
+
+/** Answers a second of a load that is a process of its own. @throws if one was neither 200 nor 304 */
+export async function answersPerSecond(order: LoadOrder): Promise<number> {
+  const result = JSON.parse(await runToEnd(script('load.ts', JSON.stringify(order)))) as LoadResult
+  const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
+  if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
+  return result.perSecond
+}
+
+async function freePort(): Promise<number> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  taken.close()
+  return port
+}
+
+function residentMemory(pid: number | undefined, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const [, kib] = new RegExp(`${line}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (Number(kib) * 1024) / 1e6
+}
+
+/** Asks on a bare socket: a fetch would take longer than many a server to start. */
+function answers(port: number, path: string): Promise<boolean> {
+  const request = `GET ${path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n`
+  return new Promise((resolve) => {
+    let said = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(request))
+    socket.on('data', (data) => {
+      said += data.toString('latin1')
+    })
+    socket.on('error', () => resolve(false))
+    socket.on('close', () => resolve(said.startsWith('HTTP/1.1 200')))
+  })
+}

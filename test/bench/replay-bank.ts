@@ -1,0 +1,36 @@
+// A bank without latency: the stand-in bank's public API whose answers are made once, kept in a folder, and from then
+// on given as bytes that are there. Run by others: node replay-bank.ts FOLDER; prints its URL.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addDays, type IsoDate, todayIn } from '../../src/dates.ts'
+import { startBank } from '../../src/demo/bank.ts'
+import { publicAnswer } from '../../src/demo/bank-public.ts'
+import { createBooks } from '../../src/demo/books.ts'
+import { inventedValue } from '../../src/demo/invented-rates.ts'
+import type { BankReply } from '../../src/demo/reply.ts'
+
+const [folder = ''] = process.argv.slice(2)
+const options = {
+  token: 'bench',
+  today: () => todayIn(() => new Date()),
+  value: (code: string, day: IsoDate) => inventedValue(code, day) ?? inventedValue(code, addDays(day, -2)),
+}
+const books = createBooks(options)
+const made = new Map<string, BankReply>()
+
+const bank = await startBank({
+  ...options,
+  faults({ path, query }) {
+    const asked = `${path} ${JSON.stringify(query)}`
+    const known = made.get(asked)
+    if (known) return known
+    const [, place = ''] = path.split('/SDDE/api/')
+    const reply = publicAnswer(books, options.token, place, query, { authorization: 'Bearer bench' })
+    if (reply?.status !== 200) throw new Error(`the bank was asked for ${asked}`)
+    writeFileSync(join(folder, `${made.size}.json`), reply.body ?? '')
+    made.set(asked, reply)
+    return reply
+  },
+})
+process.stdout.write(`${bank.url}\n`)
