@@ -6,29 +6,35 @@ export type Clock = () => Date
 
 const DAY_MS = 86_400_000
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
-const ISO_DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const FROM_YEAR_0_MARCH = 719_468 // days from 0000-03-01 to 1970-01-01
+const ZERO = 48
 
 /** Whether the text is a real calendar day of the years 1900 to 2999, strictly `YYYY-MM-DD` (decisions 1.2). */
 export function isIsoDate(text: string): boolean {
-  const parts = ISO_DATE.exec(text)
-  if (!parts) return false
-  const year = Number(parts[1])
-  if (year < 1900 || year > 2999) return false
-  return isoOf(dayOf(text)) === text
+  if (!ISO_DATE.test(text)) return false
+  const { year, month, day } = partsOf(text)
+  if (year < 1900 || year > 2999 || day < 1) return false
+  const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
+  return day <= (MONTH_DAYS[month - 1] ?? 0) + leapDay
 }
+
+// Every answer reads dates and writes them, and a Date object costs ten times this arithmetic: days since
+// 0000-03-01 in eras of 400 years, so that the leap day is the last of its year.
 
 /** Day number of a date; the text must be an IsoDate. */
 export function dayOf(date: IsoDate): number {
-  const year = Number(date.slice(0, 4))
-  const month = Number(date.slice(5, 7))
-  const day = Number(date.slice(8, 10))
-  return Date.UTC(year, month - 1, day) / DAY_MS
+  const { year, month, day } = partsOf(date)
+  const fromMarch = month > 2 ? month - 3 : month + 9
+  const marchYear = month > 2 ? year : year - 1
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
+  return marchYear * 365 + leapDays + Math.floor((153 * fromMarch + 2) / 5) + day - 1 - FROM_YEAR_0_MARCH
 }
 
-// Long histories are written a date at a time, and a Date object costs ten times this arithmetic: days since
-// 0000-03-01 in eras of 400 years, so that the leap day is the last of its year.
+/** The date of a day number. */
 export function isoOf(day: number): IsoDate {
-  const shifted = day + 719_468
+  const shifted = day + FROM_YEAR_0_MARCH
   const era = Math.floor(shifted / 146_097)
   const inEra = shifted - era * 146_097
   const years = inEra - Math.floor(inEra / 1460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)
@@ -39,6 +45,18 @@ export function isoOf(day: number): IsoDate {
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[dayOfMonth]}`
+}
+
+function partsOf(date: IsoDate): { year: number; month: number; day: number } {
+  return {
+    year: twoDigits(date, 0) * 100 + twoDigits(date, 2),
+    month: twoDigits(date, 5),
+    day: twoDigits(date, 8),
+  }
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
 }
 
 const TWO_DIGITS = Array.from({ length: 32 }, (_, number) => String(number).padStart(2, '0'))

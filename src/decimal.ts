@@ -37,10 +37,12 @@ export function product(a: string, b: string): string {
 
 /** `numerator / denominator`, each an exact product of its factors, rounded once to 15 digits, half-even. */
 export function ratio(numerator: readonly string[], denominator: readonly string[]): string {
-  const exact = (factors: readonly string[]) =>
-    factors.reduce((sum, factor) => sum.times(factor), new Exact(1)).toFixed()
-  const quotient = new Rounded(exact(numerator)).dividedBy(exact(denominator))
-  return quotient.toFixed()
+  const [above, below] = [exactly(numerator), exactly(denominator)]
+  return Rounded.div(above, below).toFixed()
+}
+
+function exactly([first = '1', ...others]: readonly string[]): Decimal {
+  return others.reduce((sum, factor) => sum.times(factor), new Exact(first))
 }
 
 /** Whether two decimals differ by at most half a unit of the last of `decimals` places. */
