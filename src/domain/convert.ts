@@ -2,9 +2,9 @@
 // Refuses to guess: no inverse of a side, no second pivot, no rate that was not published (decisions 2.9).
 
 import type { IsoDate } from '../dates.ts'
-import { canonicalDecimal, product, ratio } from '../decimal.ts'
+import { product, ratio } from '../decimal.ts'
 import type { RateType } from '../providers/provider.ts'
-import type { Column } from '../store/rate-book.ts'
+import type { Column, SeriesByPair } from '../store/rate-book.ts'
 import type { SeriesRow } from '../store/series.ts'
 import { rateOn } from './rates.ts'
 
@@ -18,30 +18,22 @@ export type Route = { path: readonly string[]; legs: readonly Leg[]; rateType: R
 /** Why there is no route: a currency that nothing is stored for, or a side that is not published. */
 export type NoRoute = { missing: string }
 
-export type Conversion = { rateDate: IsoDate; amount: string; rate: string; result: string }
+export type Conversion = { rateDate: IsoDate; rate: string; result: string }
 
 /**
  * The route between two currencies over one provider's series: nothing to do, a stored pair in either
  * direction, or two legs through the dollar. `side` picks the series where a pair publishes more than one.
  */
-export function findRoute(
-  series: readonly SeriesRow[],
-  from: string,
-  to: string,
-  side: RateType,
-): Route | NoRoute {
+export function findRoute(pairs: SeriesByPair, from: string, to: string, side: RateType): Route | NoRoute {
+  const direct = from === to ? [] : legsBetween(pairs, from, to)
+  if (direct.length > 0) return routeOver([from, to], [direct], side)
   for (const currency of [from, to]) {
-    if (!series.some((one) => one.base_currency === currency || one.quote_currency === currency)) {
-      return { missing: `no rates of ${currency} are stored` }
-    }
+    if (!isKnown(pairs, currency)) return { missing: `no rates of ${currency} are stored` }
   }
   if (from === to) return { path: [from, to], legs: [], rateType: 'referencia' }
 
-  const direct = legsBetween(series, from, to)
-  if (direct.length > 0) return routeOver([from, to], [direct], side)
-
-  const first = legsBetween(series, from, PIVOT)
-  const second = legsBetween(series, PIVOT, to)
+  const first = legsBetween(pairs, from, PIVOT)
+  const second = legsBetween(pairs, PIVOT, to)
   if (first.length === 0 || second.length === 0) {
     return { missing: `no series leads from ${from} to ${to}, directly or through ${PIVOT}` }
   }
@@ -50,7 +42,7 @@ export function findRoute(
 
 /**
  * What the amount is worth over the legs and their columns, with the last values on or before the day.
- * Undefined when a leg has none. `amount` must be a decimal; the result is exactly amount x rate.
+ * Undefined when a leg has none. `amount` must be a canonical decimal; the result is exactly amount x rate.
  */
 export function convert(
   amount: string,
@@ -71,17 +63,18 @@ export function convert(
   }
   const asPublished = numerator.length <= 1 && denominator.length === 0
   const rate = asPublished ? (numerator[0] ?? '1') : ratio(numerator, denominator)
-  const canonical = canonicalDecimal(amount) ?? amount
-  return { rateDate, amount: canonical, rate, result: product(canonical, rate) }
+  return { rateDate, rate, result: product(amount, rate) }
 }
 
-function legsBetween(series: readonly SeriesRow[], from: string, to: string): Leg[] {
+function legsBetween(pairs: SeriesByPair, from: string, to: string): Leg[] {
   const legs: Leg[] = []
-  for (const one of series) {
-    if (one.base_currency === from && one.quote_currency === to) legs.push({ series: one, inverse: false })
-    if (one.base_currency === to && one.quote_currency === from) legs.push({ series: one, inverse: true })
-  }
+  for (const series of pairs.get(`${from}/${to}`) ?? []) legs.push({ series, inverse: false })
+  for (const series of pairs.get(`${to}/${from}`) ?? []) legs.push({ series, inverse: true })
   return legs
+}
+
+function isKnown(pairs: SeriesByPair, currency: string): boolean {
+  return pairs.keys().some((pair) => pair.startsWith(`${currency}/`) || pair.endsWith(`/${currency}`))
 }
 
 function routeOver(path: string[], choices: Leg[][], side: RateType): Route | NoRoute {

@@ -25,19 +25,17 @@ export function latestOfPair(
 ):
   | { rate_date: IsoDate; compra: string | null; venta: string | null; referencia: string | null }
   | undefined {
-  const last = columns.map((column) => rateOn(column, day))
-  const newest = last.reduce((max, point) => (point && point.rate_date > max ? point.rate_date : max), '')
-  if (newest === '') return undefined
-  const found = { compra: null, venta: null, referencia: null } as Record<
-    SeriesRow['rate_type'],
-    string | null
-  >
-  sides.forEach(({ rate_type }, at) => {
-    const point = last[at]
+  const wanted = dayOf(day)
+  const last = columns.map((column) => lastIndexOn(column.days, wanted))
+  const newest = Math.max(...last.map((at, side) => columns[side]?.days[at] ?? Number.NEGATIVE_INFINITY))
+  if (newest === Number.NEGATIVE_INFINITY) return undefined
+  const found: Record<SeriesRow['rate_type'], string | null> = { compra: null, venta: null, referencia: null }
+  for (const [side, at] of last.entries()) {
+    const rateType = sides[side]?.rate_type
     // Days are never mixed: a side that was not published on the newest day stays null.
-    if (point?.rate_date === newest) found[rate_type] = point.value
-  })
-  return { rate_date: newest, ...found }
+    if (rateType && columns[side]?.days[at] === newest) found[rateType] = columns[side].values[at] ?? null
+  }
+  return { rate_date: isoOf(newest), ...found }
 }
 
 /** Where the values published inside the range are in the column: from `first` to before `end`. */

@@ -6,7 +6,7 @@ import type { RateBook } from '../store/rate-book.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
 import { AmountParam, askedDay, CurrencyParam, DateParam, ProviderParam, RateTypeParam } from './params.ts'
-import { seriesMatching, whenThere } from './rates.ts'
+import { whenThere } from './rates.ts'
 import { Day, DecimalText, RateTypeOut } from './shapes.ts'
 
 const ConversionOut = v.object({
@@ -39,12 +39,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
     handle({ event, query }) {
       const page = book.page()
       const { day, today } = askedDay(query.on, clock)
-      const route = findRoute(
-        seriesMatching(page, { provider: query.provider }),
-        query.from,
-        query.to,
-        query.type,
-      )
+      const route = findRoute(page.pairsOf(query.provider), query.from, query.to, query.type)
       if ('missing' in route) throw new AppError('not-found', `Cannot convert: ${route.missing}`)
       return whenThere(page.columns(route.legs.map(({ series }) => series)), (columns) =>
         cachedReply(event, page, today, () => {
@@ -57,7 +52,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
             rate_type: route.rateType,
             from_currency: query.from,
             to_currency: query.to,
-            amount: found.amount,
+            amount: query.amount,
             rate: found.rate,
             result: found.result,
             path,

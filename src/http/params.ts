@@ -57,7 +57,8 @@ export const ProviderParam = v.pipe(
 export const AmountParam = v.pipe(
   v.string(),
   v.metadata({ description: 'Decimal number greater than 0', examples: ['1500.50'] }),
-  v.check((text) => AMOUNT.test(text) && isPositive(text), FAULTS.decimal),
+  v.check((text) => AMOUNT.test(text) && /[1-9]/.test(text) && !text.startsWith('-'), FAULTS.decimal),
+  v.transform((text) => canonicalDecimal(text) ?? text),
 )
 
 export const RateTypeParam = v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type)
@@ -140,11 +141,6 @@ export function decoded(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function isPositive(text: string): boolean {
-  const canonical = canonicalDecimal(text)
-  return canonical !== undefined && canonical !== '0' && !canonical.startsWith('-')
 }
 
 function addFault(faults: ValidationItem[], fault: ValidationItem): void {

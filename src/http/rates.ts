@@ -46,7 +46,7 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
       const page = book.page()
       const { day, today } = askedDay(query.on, clock)
       const pair = `${query.base}/${query.quote}`
-      const sides = seriesMatching(page, query)
+      const sides = page.pairsOf(query.provider).get(pair) ?? []
       if (sides.length === 0) throw new AppError('not-found', `No series of ${query.provider} gives ${pair}`)
       return whenThere(page.columns(sides), (columns) =>
         cachedReply(event, page, today, () => {

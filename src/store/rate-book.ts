@@ -13,9 +13,13 @@ import type { Db } from './tables.ts'
 const SHELF_BYTES = 24 * 1024 * 1024
 const POINTER = 8
 const STRING_HEAD = 16
+const NO_PAIRS: SeriesByPair = new Map()
 
 /** One series: day numbers, ascending, and beside each its value in canonical decimal form. */
 export type Column = { readonly days: Int32Array; readonly values: readonly string[] }
+
+/** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
+export type SeriesByPair = ReadonlyMap<string, readonly SeriesRow[]>
 
 /** The stored data at one revision. */
 export type RatePage = {
@@ -23,6 +27,8 @@ export type RatePage = {
   readonly epoch: string
   readonly providers: readonly ProviderRow[]
   readonly series: readonly SeriesRow[]
+  /** A provider's series by what they give, such as `USD/CRC`; empty for a provider that is not there. */
+  pairsOf(provider: string): SeriesByPair
   /** The columns of the series given, in their order; a promise only where one has to be read first. */
   columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<number>
@@ -92,11 +98,16 @@ function makePage(
     const known = before.get(id)
     if (known?.revision === revision) loaded.set(id, known)
   }
+  const pairs = new Map<string, SeriesByPair>()
+  for (const { id, code } of providers) {
+    pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
+  }
   let count: number | undefined
   return {
     ...meta,
     providers,
     series,
+    pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
     loaded,
     shelf: createShelf(SHELF_BYTES, tallies.answers),
     columns(wanted) {
@@ -117,6 +128,11 @@ function makePage(
       return count
     },
   }
+}
+
+/** The series by their pair. */
+export function byPair(series: readonly SeriesRow[]): SeriesByPair {
+  return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
 }
 
 async function readColumns(
