@@ -3,7 +3,7 @@
 // endpoints happens here, in this order: preflight, key, method, parameters, handler, headers.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { H3, H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
 import type * as v from 'valibot'
@@ -111,7 +111,14 @@ export function freshReply(value: unknown, status = 200): Reply {
   return { status, body: JSON.stringify(value) }
 }
 
-/** Makes the response. Every answer of the program goes through here, errors too. */
+/** Stands for an answer that has been given. */
+export const ANSWERED = new FastResponse(null)
+
+/**
+ * Gives the answer. Every answer of the program goes through here, errors too. Text and bytes are written at
+ * once: by way of a web Response they take a third more of the processor. A stream is left to the framework,
+ * which knows what to do when one side of it fails.
+ */
 export function respond(event: H3Event, reply: Reply): Response {
   const headers: Record<string, string> = {
     'x-request-id': String(event.context.requestId),
@@ -121,17 +128,19 @@ export function respond(event: H3Event, reply: Reply): Response {
   }
   const { cors } = event.context
   if (cors) addCors(headers, cors)
-  const status = reply.status ?? 200
-  const statusText = STATUS_CODES[status] ?? ''
-  if (status === 304 || status === 204) return new FastResponse(null, { status, statusText, headers })
+  const { body, status = 200 } = reply
+  const { res } = nodeOf(event)
+  if (status === 304 || status === 204) {
+    res.writeHead(status, headers).end()
+    return ANSWERED
+  }
   headers['content-type'] ??= 'application/json; charset=utf-8'
-  if (event.req.method !== 'HEAD')
-    return new FastResponse(reply.body as string, { status, statusText, headers })
-  const { body } = reply
-  headers['content-length'] ??= String(
-    body instanceof Uint8Array ? body.length : Buffer.byteLength(String(body)),
-  )
-  return new FastResponse(null, { status, statusText, headers })
+  if (body instanceof Readable) {
+    return new FastResponse(body, { status, statusText: STATUS_CODES[status] ?? '', headers })
+  }
+  headers['content-length'] ??= String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+  res.writeHead(status, headers).end(event.req.method === 'HEAD' ? undefined : body)
+  return ANSWERED
 }
 
 function pathOf(event: H3Event): Record<string, string> {

@@ -13,7 +13,7 @@ import type { RateBook } from '../store/rate-book.ts'
 import type { Db } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
 import { mountAgents } from './agents.ts'
-import { createApi, nodeOf, respond } from './api.ts'
+import { ANSWERED, createApi, nodeOf, respond } from './api.ts'
 import type { Keyring } from './auth.ts'
 import { drainAfter } from './body.ts'
 import { mountConvert } from './convert.ts'
@@ -185,11 +185,12 @@ function answer(
   drainAfter(req, res)
   try {
     const response = app.fetch(new NodeRequest({ req, res }))
-    if (!(response instanceof Promise)) sendNodeResponse(res, response).catch(failed)
-    else {
-      response.then((one) => sendNodeResponse(res, one)).catch(failed)
+    const send = (one: Response) => (one === ANSWERED ? undefined : sendNodeResponse(res, one))
+    if (response instanceof Promise) {
+      response.then(send).catch(failed)
       return response
     }
+    send(response)?.catch(failed)
   } catch (error) {
     failed(error)
   }
