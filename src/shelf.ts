@@ -1,9 +1,9 @@
 // A bounded place for things that cost time to make: what was not used for longest goes first.
 
-export type Shelf = {
-  get(key: string): Buffer | undefined
-  /** Keeps the bytes, unless they alone would fill half of the shelf. */
-  put(key: string, bytes: Buffer): void
+export type Shelf<T> = {
+  get(key: string): T | undefined
+  /** Keeps it, unless it alone would fill half of the shelf. `bytes` is what it takes, key included, more or less. */
+  put(key: string, thing: T, bytes: number): void
   /** What is on it now. */
   held(): { entries: number; bytes: number }
 }
@@ -11,28 +11,34 @@ export type Shelf = {
 /** How often what was asked for was there. */
 export type Tally = { hits: number; misses: number }
 
-export function createShelf(maxBytes: number, tally: Tally = { hits: 0, misses: 0 }): Shelf {
-  const kept = new Map<string, Buffer>() // in the order of use
+export function createShelf<T>(maxBytes: number, tally: Tally = { hits: 0, misses: 0 }): Shelf<T> {
+  const kept = new Map<string, { thing: T; bytes: number }>() // in the order of use
+  let newest: string | undefined
   let held = 0
   return {
     get(key) {
-      const bytes = kept.get(key)
-      if (bytes) {
-        kept.delete(key)
-        kept.set(key, bytes)
+      const found = kept.get(key)
+      if (!found) tally.misses += 1
+      else {
         tally.hits += 1
-      } else tally.misses += 1
-      return bytes
+        if (key !== newest) {
+          kept.delete(key)
+          kept.set(key, found)
+          newest = key
+        }
+      }
+      return found?.thing
     },
-    put(key, bytes) {
-      if (bytes.length > maxBytes / 2) return
-      held += bytes.length - (kept.get(key)?.length ?? 0)
+    put(key, thing, bytes) {
+      if (bytes > maxBytes / 2) return
+      held += bytes - (kept.get(key)?.bytes ?? 0)
       kept.delete(key)
-      kept.set(key, bytes)
-      for (const [oldest, { length }] of kept) {
+      kept.set(key, { thing, bytes })
+      newest = key
+      for (const [oldest, one] of kept) {
         if (held <= maxBytes) return
         kept.delete(oldest)
-        held -= length
+        held -= one.bytes
       }
     },
     held: () => ({ entries: kept.size, bytes: held }),

@@ -1,6 +1,6 @@
 // How an endpoint is mounted: path, parameters, answer and handler in one place. Mounting also writes the
 // OpenAPI operation, from the same schemas that check the request. Everything that is the same for all
-// endpoints happens here, in this order: preflight, key, method, parameters, handler, headers.
+// endpoints happens here, in this order: preflight, key, method, kept answer, parameters, handler, headers.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
@@ -30,6 +30,8 @@ export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
   answer: v.GenericSchema
   /** Whether a 200 holds bytes instead of JSON. */
   binary?: boolean
+  /** Whether the answer is made from the stored rates, by cachedReply(). */
+  stored?: boolean
   /** What a 404 means, where it is among the answers. */
   notFound?: string
   /** What a 503 of the same shape as a 200 means, where it is among the answers. */
@@ -63,6 +65,7 @@ export type Api = {
 export function createApi(
   app: H3,
   check: (event: H3Event, access: Exclude<Access, 'open'>, method: Method) => void,
+  kept: (event: H3Event) => Reply | Promise<Reply> | undefined,
 ): Api {
   const endpoints: AnyEndpoint[] = []
   const mount = <Q extends v.GenericSchema, P extends v.GenericSchema>(
@@ -83,13 +86,14 @@ export function createApi(
       if (!allowed.includes(event.req.method)) {
         throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
       }
+      const known = endpoint.stored && kept(event)
+      if (known) return answered(event, known)
       const faults: ValidationItem[] = []
       const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
       const sent = queryOf(event.url.search, faults)
       const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
       if (faults.length > 0) throw invalidParameters(faults)
-      const reply = endpoint.handle({ event, query, params })
-      return reply instanceof Promise ? reply.then((one) => respond(event, one)) : respond(event, reply)
+      return answered(event, endpoint.handle({ event, query, params }))
     })
   }
   return {
@@ -141,6 +145,10 @@ export function respond(event: H3Event, reply: Reply): Response {
   headers['content-length'] ??= String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
   res.writeHead(status, headers).end(event.req.method === 'HEAD' ? undefined : body)
   return ANSWERED
+}
+
+function answered(event: H3Event, reply: Reply | Promise<Reply>): Response | Promise<Response> {
+  return reply instanceof Promise ? reply.then((one) => respond(event, one)) : respond(event, reply)
 }
 
 function pathOf(event: H3Event): Record<string, string> {

@@ -35,6 +35,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
       on: v.optional(DateParam),
     }),
     answer: ConversionOut,
+    stored: true,
     notFound: 'No data for that pair or date',
     handle({ event, query }) {
       const page = book.page()
@@ -46,7 +47,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
           const found = convert(query.amount, route.legs, columns, day)
           const path = route.path.join(' -> ')
           if (!found) throw new AppError('not-found', `No rate for ${path} is stored on or before ${day}`)
-          return {
+          return JSON.stringify({
             provider: query.provider,
             rate_date: found.rateDate,
             rate_type: route.rateType,
@@ -57,7 +58,7 @@ export function mountConvert(api: Api, { book, clock }: { book: RateBook; clock:
             result: found.result,
             path,
             via_pivot: route.legs.length > 1,
-          }
+          })
         }),
       )
     },

@@ -7,47 +7,81 @@ import { promisify } from 'node:util'
 import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import { VERSION } from '../assets.ts'
-import type { RatePage } from '../store/rate-book.ts'
+import { type Clock, type IsoDate, todayIn } from '../dates.ts'
+import type { RatePage, StoredAnswer } from '../store/rate-book.ts'
 import type { Reply } from './api.ts'
 
 const gzip = promisify(gzipLater)
 const WORTH_COMPRESSING = 1024
 const TOO_LONG_TO_WAIT_FOR = 64 * 1024 // beyond it another thread compresses, for this one has others to serve
+const ENTRY_BYTES = 500 // what a kept answer takes beside its texts
+
+/** The answer that was already given from this page to the same URL, if it still holds. */
+export function keptReply(event: H3Event, page: RatePage, clock: Clock): Reply | Promise<Reply> | undefined {
+  const url = urlOf(event)
+  const kept = page.answers.get(url)
+  if (!kept || (kept.today !== undefined && kept.today !== todayIn(clock))) return undefined
+  return replyWith(event, page, url, kept)
+}
 
 /**
- * A reply that a client may keep and must revalidate; a 304 when it holds it already. What is long is
- * compressed for who takes it, once for each URL and page.
+ * A reply that a client may keep and must revalidate; a 304 when it holds it already. It is kept for who asks
+ * again, and what is long is compressed for who takes it, once.
  * @param today the date the answer depends on, if it does
- * @param value makes the answer: a value to be written as JSON, or JSON as bytes
+ * @param json makes the answer
  */
 export function cachedReply(
   event: H3Event,
   page: RatePage,
-  today: string | undefined,
-  value: () => unknown,
+  today: IsoDate | undefined,
+  json: () => string | Uint8Array,
 ): Reply | Promise<Reply> {
-  const url = crc32(event.url.pathname + event.url.search).toString(36)
-  const tag = `${VERSION}-${page.epoch}-${page.revision}-${url}${today ? `-${today}` : ''}`
-  const plain = { etag: `"${tag}"`, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding' }
-  const packed = { ...plain, etag: `"${tag}-gzip"` }
-  const held = event.req.headers.get('if-none-match')
-  if (held && matchesTag(held, plain.etag)) return { status: 304, body: '', headers: plain }
-  if (held && matchesTag(held, packed.etag)) return { status: 304, body: '', headers: packed }
+  const url = urlOf(event)
+  const tag = `${VERSION}-${page.epoch}-${page.revision}-${crc32(url).toString(36)}${today ? `-${today}` : ''}`
+  const made = { tag, today, body: json() }
+  page.answers.put(url, made, sizeOf(url, made))
+  return replyWith(event, page, url, made)
+}
 
-  const made = value()
-  const body = made instanceof Uint8Array ? made : JSON.stringify(made)
-  const takesGzip = body.length > WORTH_COMPRESSING && takes(event.req.headers.get('accept-encoding'), 'gzip')
-  const headers = takesGzip ? { ...packed, 'content-encoding': 'gzip' } : plain
-  // `*` stands for any answer there is, so first there must be one.
+function replyWith(
+  event: H3Event,
+  page: RatePage,
+  url: string,
+  answer: StoredAnswer,
+): Reply | Promise<Reply> {
+  const { tag, body, packed } = answer
+  const { headers: sent } = event.req
+  const held = sent.get('if-none-match')
+  if (held) {
+    for (const etag of [`"${tag}"`, `"${tag}-gzip"`]) {
+      if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag) }
+    }
+  }
+  const takesGzip = body.length > WORTH_COMPRESSING && takes(sent.get('accept-encoding'), 'gzip')
+  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`)
+  if (takesGzip) headers['content-encoding'] = 'gzip'
+  // `*` stands for any answer there is.
   if (held?.trim() === '*') return { status: 304, body: '', headers }
   if (!takesGzip) return { body, headers }
-  const kept = page.shelf.get(packed.etag)
-  if (kept) return { body: kept, headers }
+  if (packed) return { body: packed, headers }
   const keep = (bytes: Buffer) => {
-    page.shelf.put(packed.etag, bytes)
+    const both = { ...answer, packed: bytes }
+    page.answers.put(url, both, sizeOf(url, both))
     return { body: bytes, headers }
   }
   return body.length > TOO_LONG_TO_WAIT_FOR ? gzip(body).then(keep) : keep(gzipSync(body))
+}
+
+function urlOf(event: H3Event): string {
+  return event.url.pathname + event.url.search
+}
+
+function headersOf(etag: string): Record<string, string> {
+  return { etag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding' }
+}
+
+function sizeOf(url: string, { body, packed }: StoredAnswer): number {
+  return ENTRY_BYTES + url.length + body.length + (packed?.length ?? 0)
 }
 
 /** Whether an Accept-Encoding header takes a coding (RFC 9110, 12.5.3). */

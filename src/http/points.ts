@@ -6,28 +6,26 @@ import type { Column, RatePage } from '../store/rate-book.ts'
 const BEFORE_VALUE = '{"rate_date":"YYYY-MM-DD","value":"'.length
 const AFTER_VALUE = '"},'.length
 
-/** The JSON array of the points from index `first` to before index `end`. */
+/** The points from index `first` to before index `end`, as the inside of a JSON array. */
 export function pointsText(
   page: RatePage,
   seriesId: number,
   column: Column,
   first: number,
   end: number,
-): Buffer {
+): Uint8Array {
+  if (first >= end) return NOTHING
   const key = `points ${seriesId}`
-  let all = page.shelf.get(key)
+  let all = page.pieces.get(key)
   if (!all) {
     all = render(column)
-    page.shelf.put(key, all)
+    page.pieces.put(key, all, all.length)
   }
-  if (first >= end) return Buffer.from('[]')
   const from = offsetOf(column, 0, first)
-  const to = from + offsetOf(column, first, end) - 1 // without the last comma
-  return Buffer.concat([OPEN, all.subarray(from, to), CLOSE])
+  return all.subarray(from, from + offsetOf(column, first, end) - 1) // without the last comma
 }
 
-const OPEN = Buffer.from('[')
-const CLOSE = Buffer.from(']')
+const NOTHING = new Uint8Array()
 
 /** Length of the text of some points: dates are all of one length, values are not. */
 function offsetOf(column: Column, first: number, end: number): number {

@@ -19,10 +19,11 @@ export function mountProviders(api: Api, { book }: { book: RateBook }): void {
     summary: 'Provider catalog',
     query: v.object({ only_enabled: v.optional(BooleanParam, 'false') }),
     answer: v.array(ProviderOut),
+    stored: true,
     handle({ event, query }) {
       const page = book.page()
       return cachedReply(event, page, undefined, () =>
-        page.providers.filter((provider) => provider.enabled || !query.only_enabled),
+        JSON.stringify(page.providers.filter((provider) => provider.enabled || !query.only_enabled)),
       )
     },
   })

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import type { Clock } from '../dates.ts'
+import type { Clock, IsoDate } from '../dates.ts'
 import { latestOfPair, rateOn } from '../domain/rates.ts'
 import { AppError } from '../errors.ts'
-import type { RateBook, RatePage } from '../store/rate-book.ts'
+import type { Column, RateBook, RatePage } from '../store/rate-book.ts'
 import type { SeriesRow } from '../store/series.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
@@ -41,6 +41,7 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
       on: v.optional(DateParam),
     }),
     answer: LatestRatesOut,
+    stored: true,
     notFound: 'No data for that pair or date',
     handle({ event, query }) {
       const page = book.page()
@@ -52,7 +53,7 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
         cachedReply(event, page, today, () => {
           const found = latestOfPair(sides, columns, day)
           if (!found) throw new AppError('not-found', `No rate of ${pair} is stored on or before ${day}`)
-          return { provider: query.provider, pair, ...found }
+          return JSON.stringify({ provider: query.provider, pair, ...found })
         }),
       )
     },
@@ -69,18 +70,13 @@ export function mountRates(api: Api, { book, clock }: { book: RateBook; clock: C
       exact: v.optional(BooleanParam, 'false'),
     }),
     answer: v.array(RateOut),
+    stored: true,
     handle({ event, query }) {
       const page = book.page()
       const { day, today } = askedDay(query.on, clock)
       const matching = seriesMatching(page, query)
       return whenThere(page.columns(matching), (columns) =>
-        cachedReply(event, page, today, () =>
-          matching.flatMap((series, at) => {
-            const column = columns[at]
-            const point = column && rateOn(column, day, query.exact)
-            return point ? [{ ...describe(page, series), ...point }] : []
-          }),
-        ),
+        cachedReply(event, page, today, () => ratesText(page, matching, columns, day, query.exact)),
       )
     },
   })
@@ -106,8 +102,32 @@ export function seriesMatching(
   )
 }
 
-function describe(page: RatePage, series: SeriesRow) {
-  return {
+/** The values on a day as a JSON array; a series without one is left out. */
+function ratesText(
+  page: RatePage,
+  series: readonly SeriesRow[],
+  columns: readonly Column[],
+  day: IsoDate,
+  exact: boolean,
+): string {
+  const texts: string[] = []
+  for (const [at, one] of series.entries()) {
+    const point = columns[at] && rateOn(columns[at], day, exact)
+    if (point) {
+      texts.push(`${describe(page, one)},"rate_date":"${point.rate_date}","value":"${point.value}"}`)
+    }
+  }
+  return `[${texts.join(',')}]`
+}
+
+// The same for as long as the page, and four fifths of the work on a day's rates if it is written each time.
+const described = new WeakMap<SeriesRow, string>()
+
+/** A JSON object of what is said of a series before its value, still open. */
+function describe(page: RatePage, series: SeriesRow): string {
+  const known = described.get(series)
+  if (known !== undefined) return known
+  const text = JSON.stringify({
     provider: page.providers.find(({ id }) => id === series.provider_id)?.code,
     series_id: series.id,
     external_code: series.external_code,
@@ -115,5 +135,7 @@ function describe(page: RatePage, series: SeriesRow) {
     base_currency: series.base_currency,
     quote_currency: series.quote_currency,
     rate_type: series.rate_type,
-  }
+  }).slice(0, -1)
+  described.set(series, text)
+  return text
 }

@@ -11,7 +11,7 @@ import { seriesMatching } from './rates.ts'
 import { Day, DecimalText, Pair, RateTypeOut } from './shapes.ts'
 
 const HISTORY_DAYS = 90
-const END = Buffer.from('}')
+const END = Buffer.from(']}')
 const EMPTY = { days: new Int32Array(), values: [] }
 
 const SeriesOut = v.object({
@@ -51,12 +51,15 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
       only_enabled: v.optional(BooleanParam, 'false'),
     }),
     answer: v.array(SeriesOut),
+    stored: true,
     handle({ event, query }) {
       const page = book.page()
       return cachedReply(event, page, undefined, () =>
-        seriesMatching(page, query)
-          .filter(({ enabled }) => enabled || !query.only_enabled)
-          .map(({ revision: _, ...shown }) => shown),
+        JSON.stringify(
+          seriesMatching(page, query)
+            .filter(({ enabled }) => enabled || !query.only_enabled)
+            .map(({ revision: _, ...shown }) => shown),
+        ),
       )
     },
   })
@@ -67,6 +70,7 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
     params: v.object({ series_id: IdParam }),
     query: v.object({ from: v.optional(DateParam), to: v.optional(DateParam) }),
     answer: SeriesHistoryOut,
+    stored: true,
     notFound: 'No such series',
     async handle({ event, params, query }) {
       const page = book.page()
@@ -91,7 +95,7 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
           count: end - first,
         }
         const points = pointsText(page, series.id, column, first, end)
-        return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"points":`), points, END])
+        return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"points":[`), points, END])
       })
     },
   })

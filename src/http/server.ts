@@ -20,6 +20,7 @@ import { mountConvert } from './convert.ts'
 import { createCors } from './cors.ts'
 import { mountDocuments } from './documents.ts'
 import { errorAnswer, familyOf } from './errors.ts'
+import { keptReply } from './etag.ts'
 import { mountHealth } from './health.ts'
 import { bareHeaders, listenOn } from './listen.ts'
 import type { Metrics } from './metrics.ts'
@@ -135,12 +136,13 @@ function createH3(frame: Frame): H3 {
 
 /** Mounts every endpoint, and returns the turns of the uploads. */
 function mountApi(app: H3, deps: HttpDeps): Pick<Turns, 'status'> {
-  const { keyring } = deps
-  const api = createApi(app, (event, access, method) => {
+  const { keyring, book, clock } = deps
+  const check: Parameters<typeof createApi>[1] = (event, access, method) => {
     const { headers } = event.req
     if (access === 'key') keyring.checkKey(headers.get('x-api-key'))
     else event.context.tokenId = keyring.checkToken(headers.get('authorization'), access, method)
-  })
+  }
+  const api = createApi(app, check, (event) => keptReply(event, book.page(), clock))
   mountHealth(api, deps)
   mountProviders(api, deps)
   mountSeries(api, deps)

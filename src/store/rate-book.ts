@@ -2,7 +2,7 @@
 // rates answer is a pure function over such columns (domain/rates.ts). A column is one read, so it never mixes
 // two revisions; columns of two series may be a chunk apart while a sync writes.
 
-import { dayOf } from '../dates.ts'
+import { dayOf, type IsoDate } from '../dates.ts'
 import { createShelf, type Shelf, type Tally } from '../shelf.ts'
 import { selectMeta } from './meta.ts'
 import { type ProviderRow, selectProviders } from './providers.ts'
@@ -10,7 +10,8 @@ import { countRates, selectRatesOfSeries } from './rates.ts'
 import { type SeriesRow, selectSeries } from './series.ts'
 import type { Db } from './tables.ts'
 
-const SHELF_BYTES = 24 * 1024 * 1024
+const ANSWER_BYTES = 16 * 1024 * 1024
+const PIECE_BYTES = 8 * 1024 * 1024
 const POINTER = 8
 const STRING_HEAD = 16
 const NO_PAIRS: SeriesByPair = new Map()
@@ -20,6 +21,15 @@ export type Column = { readonly days: Int32Array; readonly values: readonly stri
 
 /** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
 export type SeriesByPair = ReadonlyMap<string, readonly SeriesRow[]>
+
+/** An answer as it was given: its validator, its bytes, and today's date if it depends on it. */
+export type StoredAnswer = {
+  readonly tag: string
+  readonly today: IsoDate | undefined
+  readonly body: string | Uint8Array
+  /** The body with gzip, once somebody took it so. */
+  readonly packed?: Uint8Array
+}
 
 /** The stored data at one revision. */
 export type RatePage = {
@@ -32,8 +42,9 @@ export type RatePage = {
   /** The columns of the series given, in their order; a promise only where one has to be read first. */
   columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<number>
-  /** For what is made from this page and holds as long as it. */
-  readonly shelf: Shelf
+  /** What was answered from this page, by URL, and pieces of answers. They hold as long as the page. */
+  readonly answers: Shelf<StoredAnswer>
+  readonly pieces: Shelf<Buffer>
 }
 
 /** What a cache holds, and how often what was asked for was in it since the book was opened. */
@@ -44,12 +55,13 @@ export type RateBook = {
   page(): RatePage
   /** Looks whether the data have changed and, if so, turns the page. */
   refresh(): Promise<void>
-  caches(): { columns: CacheState; answers: CacheState }
+  caches(): { columns: CacheState; answers: CacheState; pieces: CacheState }
 }
 
 /** Opens the book at the database's present revision. */
 export async function openRateBook(db: Db): Promise<RateBook> {
-  const tallies = { columns: { hits: 0, misses: 0 }, answers: { hits: 0, misses: 0 } }
+  const none = { hits: 0, misses: 0 }
+  const tallies = { columns: { ...none }, answers: { ...none }, pieces: { ...none } }
   let page = await readPage(db, new Map(), tallies)
   return {
     page: () => page,
@@ -64,14 +76,15 @@ export async function openRateBook(db: Db): Promise<RateBook> {
       for (const column of page.loaded.values()) bytes += column.bytes
       return {
         columns: { entries: page.loaded.size, bytes, ...tallies.columns },
-        answers: { ...page.shelf.held(), ...tallies.answers },
+        answers: { ...page.answers.held(), ...tallies.answers },
+        pieces: { ...page.pieces.held(), ...tallies.pieces },
       }
     },
   }
 }
 
 type LoadedColumn = { revision: number; column: Column; bytes: number }
-type Tallies = { columns: Tally; answers: Tally }
+type Tallies = { columns: Tally; answers: Tally; pieces: Tally }
 type OwnPage = RatePage & { loaded: Map<number, LoadedColumn> }
 
 async function readPage(db: Db, before: Map<number, LoadedColumn>, tallies: Tallies): Promise<OwnPage> {
@@ -109,7 +122,8 @@ function makePage(
     series,
     pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
     loaded,
-    shelf: createShelf(SHELF_BYTES, tallies.answers),
+    answers: createShelf(ANSWER_BYTES, tallies.answers),
+    pieces: createShelf(PIECE_BYTES, tallies.pieces),
     columns(wanted) {
       const columns: Column[] = []
       for (const { id } of wanted) {
