@@ -25,19 +25,18 @@ export type Conversion = { rateDate: IsoDate; rate: string; result: string }
  * direction, or two legs through the dollar. `side` picks the series where a pair publishes more than one.
  */
 export function findRoute(pairs: SeriesByPair, from: string, to: string, side: RateType): Route | NoRoute {
-  const direct = from === to ? [] : legsBetween(pairs, from, to)
-  if (direct.length > 0) return routeOver([from, to], [direct], side)
-  for (const currency of [from, to]) {
-    if (!isKnown(pairs, currency)) return { missing: `no rates of ${currency} are stored` }
+  if (from === to) {
+    return isKnown(pairs, from) ? { path: [from, to], legs: [], rateType: 'referencia' } : unknown(from)
   }
-  if (from === to) return { path: [from, to], legs: [], rateType: 'referencia' }
+  const direct = legsBetween(pairs, from, to)
+  if (direct.length > 0) return routeOver([from, to], [direct], side)
 
   const first = legsBetween(pairs, from, PIVOT)
   const second = legsBetween(pairs, PIVOT, to)
-  if (first.length === 0 || second.length === 0) {
-    return { missing: `no series leads from ${from} to ${to}, directly or through ${PIVOT}` }
-  }
-  return routeOver([from, PIVOT, to], [first, second], side)
+  if (first.length > 0 && second.length > 0) return routeOver([from, PIVOT, to], [first, second], side)
+  if (!isKnown(pairs, from)) return unknown(from)
+  if (!isKnown(pairs, to)) return unknown(to)
+  return { missing: `no series leads from ${from} to ${to}, directly or through ${PIVOT}` }
 }
 
 /**
@@ -75,6 +74,10 @@ function legsBetween(pairs: SeriesByPair, from: string, to: string): Leg[] {
 
 function isKnown(pairs: SeriesByPair, currency: string): boolean {
   return pairs.keys().some((pair) => pair.startsWith(`${currency}/`) || pair.endsWith(`/${currency}`))
+}
+
+function unknown(currency: string): NoRoute {
+  return { missing: `no rates of ${currency} are stored` }
 }
 
 function routeOver(path: string[], choices: Leg[][], side: RateType): Route | NoRoute {

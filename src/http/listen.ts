@@ -35,7 +35,7 @@ export async function listenOn(
   const begin = (req: IncomingMessage, res: ServerResponse) => {
     const open = answers.get(req.socket) ?? new Set()
     answers.set(req.socket, open.add(res))
-    res.once('close', () => open.delete(res))
+    res.on('close', () => open.delete(res))
     handle(req, res)
   }
   const { tls } = options

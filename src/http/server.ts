@@ -203,7 +203,7 @@ function noteWhenDone(event: H3Event, { log, metrics, options: { proxies } }: Fr
   const { req, res } = nodeOf(event)
   const peer = peerOf(req) // a connection that is gone has none
   const started = performance.now()
-  res.once('close', () => {
+  res.on('close', () => {
     const { requestId, route } = event.context
     const { method } = event.req
     const template = String(route ?? '-')
