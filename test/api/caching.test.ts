@@ -136,3 +136,23 @@ test('changes the tag on a new day where the answer hangs on today, and only the
   const kept = (await tags(FLOATING)).filter((tag) => floating.includes(tag))
   assert.deepEqual(kept, [])
 })
+
+test('gives who asks again the same bytes, and only to who has a key', async () => {
+  const path = '/api/v1/rates/latest?on=2026-03-23'
+  const [first, second] = [await app.get(path), await app.get(path)]
+  assert.equal(await second.text(), await first.text())
+  assert.notEqual(second.headers.get('x-request-id'), first.headers.get('x-request-id'))
+  const stranger = await fetch(app.app.url + path)
+  assert.equal(stranger.status, 401)
+  assert.equal((await fetch(app.app.url + path, { headers: { 'X-API-Key': 'wrong' } })).status, 401)
+  const posted = await fetch(app.app.url + path, { method: 'POST', headers: { 'X-API-Key': app.key } })
+  assert.equal(posted.status, 405)
+})
+
+test('gives a corrected value to who asks again', async () => {
+  const path = '/api/v1/rates?on=2026-01-16&base=USD&quote=CRC'
+  const before = await (await app.get(path)).text()
+  await storeElsewhere(app, { series: 1, day: '2026-01-16', value: '555.55' })
+  await withinASecond(async () => (await (await app.get(path)).text()) !== before, 'the answer has changed')
+  assert.match(await (await app.get(path)).text(), /"555\.55"/)
+})
