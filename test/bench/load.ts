@@ -8,6 +8,8 @@ export type LoadOrder = {
   /** Asked in turn, beginning anywhere. */
   paths: string[]
   headers?: Record<string, string>
+  /** Whether each request has a parameter of its own, so that nobody has asked it before. */
+  fresh?: boolean
   connections?: number
   ms?: number
 }
@@ -23,11 +25,15 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Runs a load and says how many answers came whole. */
 export function runLoad(order: LoadOrder): Promise<LoadResult> {
-  const { port, paths, headers = {}, connections = 32, ms = 2000 } = order
+  const { port, paths, headers = {}, fresh = false, connections = 32, ms = 2000 } = order
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const requests = paths.map((path) =>
-    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`),
-  )
+  const tail = ` HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`
+  const requests = paths.map((path) => Buffer.from(`GET ${path}${tail}`))
+  const run = Date.now().toString(36) // another one than that of the load before
+  const freshOf = (at: number) => {
+    const path = paths[at % paths.length] ?? ''
+    return `GET ${path}${path.includes('?') ? '&' : '?'}n=${run}-${at}${tail}`
+  }
   const result: LoadResult = { requests: 0, bytes: 0, perSecond: 0, statuses: {} }
   const started = performance.now()
   const end = started + ms
@@ -39,7 +45,7 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
       let held: Buffer | undefined
       const ask = () => {
         if (performance.now() >= end) return finish(socket, resolve)
-        socket.write(requests[next % requests.length] ?? '')
+        socket.write(fresh ? freshOf(next) : (requests[next % requests.length] ?? ''))
         next += connections
       }
       socket.on('connect', ask)

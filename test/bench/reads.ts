@@ -1,107 +1,80 @@
 // Reads beside a bare node:http server that returns a constant of the same size: how much of its answers a
 // second are left. In turn, several times, so that a machine whose speed drifts does not decide.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { addDays } from '../../src/dates.ts'
-import type { LoadOrder, LoadResult } from './load.ts'
+import { type Figure, median } from './figure.ts'
+import type { LoadOrder } from './load.ts'
+import { answersPerSecond, script, startPrinting, startProgram } from './process.ts'
 
-const run = promisify(execFile)
 const ROUNDS = 3
-const HERE = import.meta.dirname
 
-export type Read = {
+type Read = {
   name: string
   paths: string[]
-  least: number
-  aim: number
-  headers?: Record<string, string>
-}
-export type ReadFigure = {
-  name: string
-  ours: number
-  bare: number
-  ratio: number
-  least: number
-  aim: number
+  /** Whether nobody has asked the same before: the answer is not there yet. */
+  fresh?: boolean
+  must?: Figure['must']
 }
 
+const LATEST = '/api/v1/rates/latest'
 const days = Array.from({ length: 997 }, (_, at) => addDays('1984-01-01', (at * 7919) % 15_000))
-const latest = '/api/v1/rates/latest'
+const latestOfDays = days.map((day) => `${LATEST}?on=${day}`)
+const conversions = days.map((day) => `/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${day}`)
+const all47 = days.map((day) => `/api/v1/rates?on=${day}`)
 
-export const READS: Read[] = [
-  { name: 'latest, one URL', paths: [latest], least: 0.55, aim: 0.75 },
-  { name: 'latest, random days', paths: days.map((day) => `${latest}?on=${day}`), least: 0.5, aim: 0.7 },
-  {
-    name: 'convert JPY to CRC, random days',
-    paths: days.map((day) => `/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${day}`),
-    least: 0.45,
-    aim: 0.6,
-  },
-  {
-    name: 'all 47, random days',
-    paths: days.map((day) => `/api/v1/rates?on=${day}`),
-    least: 0.12,
-    aim: 0.25,
-  },
+const READS: Read[] = [
+  { name: 'latest, one URL', paths: [LATEST], must: { atLeast: 0.55, aim: 0.75 } },
+  { name: 'latest, random days', paths: latestOfDays, must: { atLeast: 0.5, aim: 0.7 } },
+  { name: 'convert JPY to CRC, random days', paths: conversions, must: { atLeast: 0.45, aim: 0.6 } },
+  { name: 'all 47, random days', paths: all47, must: { atLeast: 0.12, aim: 0.25 } },
+  { name: 'latest, never asked before', paths: latestOfDays, fresh: true },
+  { name: 'convert, never asked before', paths: conversions, fresh: true },
+  { name: 'all 47, never asked before', paths: all47, fresh: true },
   {
     name: 'history of 15,800 points',
     paths: ['/api/v1/series/2/history?from=1983-01-01'],
-    least: 0.1,
-    aim: 0.5,
+    must: { atLeast: 0.1, aim: 0.5 },
   },
 ]
 
-/** Measures every read against the server at `url`. */
-export async function measureReads(url: string, key: string): Promise<ReadFigure[]> {
-  const port = Number(new URL(url).port)
+/** `dataDir` has the history since 1983. */
+export async function measureReads(dataDir: string, key: string): Promise<Figure[]> {
+  const server = await startProgram(dataDir)
+  const { port } = server
   const headers = { 'X-API-Key': key }
-  const figures: ReadFigure[] = []
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  const figures: Figure[] = []
   for (const read of READS) {
-    const answer = await fetch(url + read.paths[0], {
-      headers: { ...headers, 'accept-encoding': 'identity' },
-    })
-    const size = (await answer.arrayBuffer()).byteLength
-    figures.push(await beside(read, { port, paths: read.paths, headers }, size))
+    const size = (await (await ask(read.paths[0] ?? '')).arrayBuffer()).byteLength
+    figures.push(await beside(read, { port, headers }, size))
   }
-  const { headers: tagged } = await fetch(url + latest, { headers })
-  const held = { ...headers, 'If-None-Match': tagged.get('etag') ?? '' }
-  const unchanged = { name: '304', paths: [latest], least: 0.6, aim: 0.6 }
-  figures.push(await beside(unchanged, { port, paths: [latest], headers: held }, 114))
+  const etag = (await ask(LATEST)).headers.get('etag') ?? ''
+  const unchanged: Read = { name: '304', paths: [LATEST], must: { atLeast: 0.6 } }
+  figures.push(await beside(unchanged, { port, headers: { ...headers, 'If-None-Match': etag } }, 114))
+  await server.stop()
   return figures
 }
 
-async function beside(read: Read, order: LoadOrder, size: number): Promise<ReadFigure> {
-  const bare = await startProcess([join(HERE, 'peers.ts'), String(size)])
-  const barePort = Number(await bare.line)
-  const ratios: number[] = []
-  const seen = { ours: 0, bare: 0 }
-  await load({ ...order, ms: 500 }) // warm
+async function beside(
+  { name, paths, fresh, must }: Read,
+  to: Pick<LoadOrder, 'port' | 'headers'>,
+  size: number,
+): Promise<Figure> {
+  const bare = await startPrinting(script('peers.ts', String(size)))
+  const order: LoadOrder = { ...to, paths, fresh: fresh ?? false }
+  await answersPerSecond({ ...order, ms: 500 }) // warm
+  const seen = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const limit = await load({ port: barePort, paths: ['/'], headers: order.headers ?? {} })
-    const ours = await load(order)
-    ratios.push(ours.perSecond / limit.perSecond)
-    seen.ours = Math.max(seen.ours, ours.perSecond)
-    seen.bare = Math.max(seen.bare, limit.perSecond)
+    seen.bare.push(await answersPerSecond({ ...to, port: Number(bare.line), paths: ['/'] }))
+    seen.ours.push(await answersPerSecond(order))
   }
-  bare.child.kill()
-  const ratio = ratios.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
-  return { name: read.name, ...seen, ratio, least: read.least, aim: read.aim }
-}
-
-async function load(order: LoadOrder): Promise<LoadResult> {
-  const { stdout } = await run(process.execPath, [join(HERE, 'load.ts'), JSON.stringify(order)])
-  const result = JSON.parse(stdout) as LoadResult
-  const other = Object.keys(result.statuses).filter((status) => status !== '200' && status !== '304')
-  if (other.length > 0) throw new Error(`${order.paths[0]} was answered with ${other.join(', ')}`)
-  return result
-}
-
-/** Starts a script of ours; `line` is the first that it prints. */
-export async function startProcess(words: string[]): Promise<{ child: ChildProcess; line: Promise<string> }> {
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const line = once(child.stdout ?? child, 'data').then(([data]) => String(data).trim())
-  return { child, line }
+  bare.stop()
+  return {
+    work: `${name} (limit: bare node:http)`,
+    ours: `${median(seen.ours).toFixed(0)}/s`,
+    limit: `${median(seen.bare).toFixed(0)}/s`,
+    measured: median(seen.ours.map((ours, round) => ours / (seen.bare[round] ?? 0))),
+    unit: '',
+    must,
+  }
 }

@@ -10,7 +10,7 @@ import { measureBesideFastify } from './fastify.ts'
 import { type Figure, HEADING, rowOf } from './figure.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMemory } from './memory.ts'
-import { PROGRAM, runToEnd, startProgram } from './process.ts'
+import { PROGRAM, runToEnd } from './process.ts'
 import { measureReads } from './reads.ts'
 import { measureStart } from './start.ts'
 import { measureSync, startReplayBank, syncFrom } from './sync.ts'
@@ -32,7 +32,7 @@ await fillDatabase(dataDir)
 const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', dataDir])).trim()
 
 const TOPICS: Record<string, () => Promise<Figure[]>> = {
-  reads: measureEveryRead,
+  reads: () => measureReads(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),
@@ -50,17 +50,3 @@ for (const [topic, measure] of Object.entries(TOPICS)) {
   for (const figure of await measure()) print(rowOf(figure))
 }
 process.exit()
-
-async function measureEveryRead(): Promise<Figure[]> {
-  const server = await startProgram(dataDir)
-  const figures = await measureReads(`http://127.0.0.1:${server.port}`, key)
-  await server.stop()
-  return figures.map(({ name, ours, bare, ratio, least, aim }) => ({
-    work: `${name} (limit: bare node:http)`,
-    ours: `${ours.toFixed(0)}/s`,
-    limit: `${bare.toFixed(0)}/s`,
-    measured: ratio,
-    unit: '',
-    must: { atLeast: least, aim },
-  }))
-}
