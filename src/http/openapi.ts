@@ -3,7 +3,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { VERSION } from '../assets.ts'
-import { type AnyEndpoint, type Api, freshReply } from './api.ts'
+import type { AnyEndpoint, Api } from './api.ts'
 import { familyOf } from './errors.ts'
 
 const HTTPValidationError = v.object({
@@ -28,13 +28,16 @@ const ERRORS = {
 
 /** Mounts `GET /openapi.json`: OpenAPI 3.1 of everything that is mounted before it. */
 export function mountOpenapi(api: Api): void {
-  const document = JSON.stringify(openapiOf(api.endpoints))
+  let document: string | undefined // made when it is first asked for: a start need not wait for it
   api.get({
     path: '/openapi.json',
     summary: 'This description',
     access: 'open',
     answer: v.looseObject({}),
-    handle: () => ({ ...freshReply(null), body: document }),
+    handle() {
+      document ??= JSON.stringify(openapiOf(api.endpoints))
+      return { body: document }
+    },
   })
 }
 

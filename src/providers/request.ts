@@ -2,7 +2,6 @@
 // turns everything that went wrong into a FetchFailure that names what was asked and shows no secret.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { $fetch } from 'ofetch'
 import { excerptOf, isRecord, parseJson, textOf } from './json.ts'
 import { FetchFailure, type ProviderSettings } from './provider.ts'
 
@@ -117,6 +116,7 @@ async function fetchOnce(
   const timeout = AbortSignal.timeout(tuning.timeoutMs ?? TIMEOUT_MS)
   let response: Response | undefined
   try {
+    const { $fetch } = await import('ofetch') // not before the first request: a start need not wait for it
     response = await $fetch.raw(request.url, {
       headers: { ...request.headers, 'User-Agent': userAgent },
       redirect: 'manual',
