@@ -10,6 +10,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -23,6 +24,9 @@ const UNIT = 'src/cli/cambista.service'
 const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT] // what src/assets.ts reads, besides the addon
 const IN_ARCHIVES = ['README.md', 'LICENSE', UNIT]
 const LARGEST_MB = 125
+// Megabytes of each half of the heap's young generation: V8 would let it grow to 32, which a server that answers as
+// much as it can keeps for ever, and begin with 1, which a start fills again and again.
+const YOUNG_MB = 4
 const QUIET = ['ignore', 'ignore', 'inherit']
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
@@ -49,6 +53,8 @@ const { metafile } = await esbuild.build({
   entryPoints: ['bin/cambista.ts'],
   outfile: bundle,
   bundle: true,
+  plugins: [{ name: 'lean', setup: beLean }],
+  alias: { ofetch: './node_modules/ofetch/dist/index.mjs' }, // its other half makes a fetch for a Node without one
   platform: 'node',
   format: 'cjs',
   target: 'node26',
@@ -79,6 +85,23 @@ if (!only) {
 fs.rmSync('dist', { recursive: true, force: true })
 fs.renameSync(dist, 'dist')
 say(`dist/ holds ${fs.readdirSync('dist').join(', ')}`)
+
+/**
+ * What never runs shall not be read at every start: comments of libraries, and the modules of Node that a library names
+ * for what we do not use of it, such as HTTP/2.
+ */
+function beLean({ onResolve, onLoad }) {
+  onResolve({ filter: /./ }, ({ path }) =>
+    isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined,
+  )
+  onLoad({ filter: /\/node_modules\/.*\.m?js$/ }, async ({ path }) => {
+    const { code } = await esbuild.transform(fs.readFileSync(path, 'utf8'), {
+      minifyWhitespace: true,
+      legalComments: 'none', // the licences are in THIRD-PARTY-LICENSES
+    })
+    return { contents: code }
+  })
+}
 
 /** Node of a machine kind. npm installs only this machine's, so the other one is fetched. */
 function runtimeOf(arch) {
@@ -134,6 +157,7 @@ function pack({ runtime, arch, executable }) {
     seaConfig: {
       main: `../${basename(bundle)}`,
       useCodeCache: false,
+      execArgv: [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`],
       assets: {
         ...Object.fromEntries(PACKED_ASSETS.map((name) => [name, fs.realpathSync(name)])),
         'better_sqlite3.node': fs.realpathSync(`node_modules/better-sqlite3/prebuilds/linux-${arch}.node`),
