@@ -1,0 +1,102 @@
+// What is in the executable that is not ours: a list that somebody has looked at. A package more in it is a
+// decision, not an accident of an update.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as esbuild from 'esbuild'
+
+const ROOT = join(import.meta.dirname, '..')
+const ALLOWED: Record<string, string> = {
+  '@opentelemetry/api': 'Apache-2.0', // types and constants for prom-client; sends nothing
+  '@valibot/to-json-schema': 'MIT',
+  'better-sqlite3': 'MIT',
+  bintrees: 'MIT', // tdigest
+  'content-disposition': 'MIT',
+  croner: 'MIT',
+  'csv-parse': 'MIT',
+  'decimal.js': 'MIT',
+  destr: 'MIT', // ofetch
+  'dom-serializer': 'MIT', // domutils
+  domelementtype: 'BSD-2-Clause', // htmlparser2
+  domhandler: 'BSD-2-Clause', // htmlparser2
+  domutils: 'BSD-2-Clause', // htmlparser2
+  entities: 'BSD-2-Clause', // htmlparser2
+  h3: 'MIT',
+  htmlparser2: 'MIT',
+  kysely: 'MIT',
+  'node-fetch-native': 'MIT', // ofetch
+  ofetch: 'MIT',
+  'prom-client': 'Apache-2.0',
+  'range-parser': 'MIT',
+  rou3: 'MIT', // h3
+  srvx: 'MIT', // h3
+  tdigest: 'MIT', // prom-client
+  ufo: 'MIT', // ofetch
+  valibot: 'MIT',
+}
+
+type Package = {
+  license?: string
+  hasInstallScript?: boolean
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+const lockText = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+const locked: Record<string, Package> = JSON.parse(lockText).packages
+const { '': own = {} } = locked
+
+test('the executable holds the packages of this list and no other', async () => {
+  const { metafile } = await esbuild.build({
+    absWorkingDir: ROOT,
+    entryPoints: ['bin/cambista.ts'],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    metafile: true,
+    logLevel: 'error',
+    logOverride: { 'empty-import-meta': 'silent' },
+  })
+  const bundled = Object.keys(metafile.inputs).map(
+    (path) => /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[1] ?? '',
+  )
+  assert.deepEqual([...new Set(bundled)].filter(Boolean).sort(), Object.keys(ALLOWED).sort())
+  const outside = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+  assert.deepEqual(
+    outside.filter((path) => !isBuiltin(path)),
+    [],
+    'everything else comes with Node',
+  )
+})
+
+test('each of them has the licence that the list says', () => {
+  const licences = Object.keys(ALLOWED).map((name) => [name, locked[`node_modules/${name}`]?.license])
+  assert.deepEqual(Object.fromEntries(licences), ALLOWED)
+})
+
+test('each dependency is pinned to one version', () => {
+  const { dependencies, devDependencies, optionalDependencies } = own
+  const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
+  assert.ok(versions.length > 20)
+  assert.deepEqual(
+    versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version)),
+    [],
+  )
+})
+
+test('no package runs a script when it is installed, but the one that looks whether its binary runs', () => {
+  const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript)
+  assert.deepEqual(
+    scripted.map(([path]) => path),
+    ['node_modules/esbuild'],
+  )
+})
+
+test('the lock file records no host', () => {
+  assert.doesNotMatch(lockText, /"resolved"/)
+})
