@@ -83,7 +83,9 @@ export function createMetrics(): Metrics {
     labelNames: ['cache'],
     registers,
   })
-  const entries = new Gauge(cache('entries', 'Series held as columns, answers that were given, and pieces of long ones'))
+  const entries = new Gauge(
+    cache('entries', 'Series held as columns, answers that were given, and pieces of long ones'),
+  )
   const bytes = new Gauge(cache('bytes', 'What they take, more or less'))
   const hits = new Counter(cache('hits_total', 'How often what was needed was there'))
   const misses = new Counter(cache('misses_total', 'How often it was not'))

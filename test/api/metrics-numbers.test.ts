@@ -175,7 +175,7 @@ test('what the caches hold, and how often it was there', async (t) => {
     misses: await of('misses_total', 'columns'),
     hits: await of('hits_total', 'columns'),
   }
-  await app.get('/api/v1/rates?on=2026-03-20')
+  await app.get('/api/v1/rates?on=2026-03-19')
   assert.ok((await of('hits_total', 'columns')) > hits)
   assert.equal(await of('misses_total', 'columns'), misses)
 
