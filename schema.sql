@@ -120,7 +120,7 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_company ON agents (company_id);
 
 -- Tokens of the documents API. Only the SHA-256 of a token is kept. `allow` lists what it may do, such as
--- 'documents:POST agent:POST'.
+-- 'documents:POST agent:POST'. To a token with a company every other company is not there.
 CREATE TABLE tokens (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
@@ -129,7 +129,8 @@ CREATE TABLE tokens (
   expires_at   TEXT,
   created_at   TEXT NOT NULL,
   last_used_at TEXT,                               -- to the minute or so
-  revoked_at   TEXT
+  revoked_at   TEXT,
+  company_id   INTEGER REFERENCES companies (id)
 ) STRICT;
 CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
 

@@ -74,7 +74,7 @@ async function fillDirectory(dataDir: string): Promise<Secrets> {
   await insertApiKey(db, { name: 'demo', hash: hashOfSecret(secrets.key), createdAt })
   const allow = ['documents:POST', 'documents:GET', 'agent:POST']
   const hash = hashOfSecret(secrets.token)
-  await insertToken(db, { name: 'demo', hash, allow, expiresAt: null, createdAt })
+  await insertToken(db, { name: 'demo', hash, allow, companyId: null, expiresAt: null, createdAt })
   await createCompany(db, { id: 1, name: 'Comercial Demostración S.A.', code: 'DEMO' }, createdAt)
   await createOwner(db, { id: 1, name: 'Ana Rojas', company_id: 1 }, createdAt)
   const agent = { company_id: 1, active: true }

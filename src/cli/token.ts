@@ -1,4 +1,5 @@
 import { todayIn } from '../dates.ts'
+import { needCompany } from '../domain/directory.ts'
 import { ALLOWED, hashOfSecret, makeSecret } from '../domain/secrets.ts'
 import { AppError } from '../errors.ts'
 import {
@@ -16,7 +17,9 @@ export const tokenCreate: Command = {
   name: 'token create',
   takes: ['NAME'],
   summary: 'make a token of the documents API; it is shown this once',
-  options: ['allow', 'expires', 'data-dir', 'json'],
+  about: `With --company the token is for the agents and documents of that company alone: to it the others are not
+there. That is how several companies share one server.`,
+  options: ['allow', 'company', 'expires', 'data-dir', 'json'],
   needs: ['allow'],
   example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
   run({ values, words, terminal }) {
@@ -26,11 +29,12 @@ export const tokenCreate: Command = {
       throw new AppError('usage', `--allow is missing: give one or more of ${ALLOWED.join(', ')}`)
     }
     const expires_at = values.given('expires') ?? null
+    const company_id = values.givenNumber('company') ?? null
     const today = todayIn(() => new Date())
     if (expires_at !== null && expires_at < today) {
       throw new AppError('usage', `--expires ${expires_at} is past: today in Costa Rica is ${today}`)
     }
-    return withDatabase(values, { mustExist: false }, async (db) => {
+    return withDatabase(values, { mustExist: company_id !== null }, async (db) => {
       const token = makeSecret('cbt_')
       const id = await db.transaction().execute(async (trx) => {
         const twin = await findActiveTokenByName(trx, name)
@@ -38,13 +42,20 @@ export const tokenCreate: Command = {
           const advice = 'revoke it or choose another name'
           throw new AppError('conflict', `token ${twin.id} is named ${name} already: ${advice}`)
         }
-        const createdAt = new Date().toISOString()
-        return insertToken(trx, { name, hash: hashOfSecret(token), allow, expiresAt: expires_at, createdAt })
+        if (company_id !== null) await needCompany(trx, company_id)
+        return insertToken(trx, {
+          name,
+          hash: hashOfSecret(token),
+          allow,
+          companyId: company_id,
+          expiresAt: expires_at,
+          createdAt: new Date().toISOString(),
+        })
       })
       terminal.err(
         `Token ${id} (${name}), shown only now. Send it in the header Authorization: Bearer TOKEN\n`,
       )
-      printResult(terminal, values, { id, name, token, allow, expires_at }, [token])
+      printResult(terminal, values, { id, name, token, allow, company_id, expires_at }, [token])
       return 0
     })
   },
@@ -64,11 +75,12 @@ export const tokenList: Command = {
         String(token.id),
         token.name,
         token.allow.join(' '),
+        token.company_id === null ? 'any' : String(token.company_id),
         token.created_at,
         token.last_used_at ?? 'never',
         stateOf(token, today),
       ])
-      const head = ['ID', 'NAME', 'ALLOW', 'CREATED', 'LAST USED', 'STATE']
+      const head = ['ID', 'NAME', 'ALLOW', 'COMPANY', 'CREATED', 'LAST USED', 'STATE']
       printResult(terminal, values, tokens, table([head, ...rows]))
       return 0
     })

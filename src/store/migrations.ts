@@ -66,6 +66,8 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 `
 
-export const MIGRATIONS: readonly string[] = [DOCUMENTS]
+const TOKENS_OF_A_COMPANY = `ALTER TABLE tokens ADD COLUMN company_id INTEGER REFERENCES companies (id)`
+
+export const MIGRATIONS: readonly string[] = [DOCUMENTS, TOKENS_OF_A_COMPANY]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

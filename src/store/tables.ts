@@ -81,6 +81,7 @@ export type Tables = {
     created_at: string
     last_used_at: string | null
     revoked_at: string | null
+    company_id: number | null
   }
   attachments: {
     id: Generated<number>

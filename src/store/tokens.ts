@@ -1,5 +1,6 @@
 // Tokens of the documents API. `allow` is a list outside and words with spaces between them in the table;
-// `expires_at` is the last day, in Costa Rica, on which the token is valid.
+// `expires_at` is the last day, in Costa Rica, on which the token is valid; without a `company_id` it is for all of
+// them.
 
 import type { IsoDate } from '../dates.ts'
 import type { Db } from './tables.ts'
@@ -8,13 +9,23 @@ export type TokenRow = {
   id: number
   name: string
   allow: string[]
+  company_id: number | null
   expires_at: IsoDate | null
   created_at: string
   last_used_at: string | null
   revoked_at: string | null
 }
 
-const PUBLIC = ['id', 'name', 'allow', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const
+const PUBLIC = [
+  'id',
+  'name',
+  'allow',
+  'company_id',
+  'expires_at',
+  'created_at',
+  'last_used_at',
+  'revoked_at',
+] as const
 
 export async function selectTokens(db: Db): Promise<TokenRow[]> {
   const rows = await db.selectFrom('tokens').select(PUBLIC).orderBy('id').execute()
@@ -24,10 +35,10 @@ export async function selectTokens(db: Db): Promise<TokenRow[]> {
 /** Tokens that are not revoked; whether one has expired is for the caller to see. */
 export async function selectActiveTokens(
   db: Db,
-): Promise<{ id: number; hash: string; allow: string[]; expires_at: IsoDate | null }[]> {
+): Promise<(Pick<TokenRow, 'id' | 'allow' | 'company_id' | 'expires_at'> & { hash: string })[]> {
   const rows = await db
     .selectFrom('tokens')
-    .select(['id', 'hash', 'allow', 'expires_at'])
+    .select(['id', 'hash', 'allow', 'company_id', 'expires_at'])
     .where('revoked_at', 'is', null)
     .execute()
   return rows.map(withAllow)
@@ -49,6 +60,7 @@ export async function insertToken(
     name: string
     hash: string
     allow: readonly string[]
+    companyId: number | null
     expiresAt: IsoDate | null
     createdAt: string
   },
@@ -59,6 +71,7 @@ export async function insertToken(
       name: token.name,
       hash: token.hash,
       allow: token.allow.join(' '),
+      company_id: token.companyId,
       expires_at: token.expiresAt,
       created_at: token.createdAt,
     })

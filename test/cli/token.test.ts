@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { addDays, todayIn } from '../../src/dates.ts'
 import { insertToken, selectActiveTokens, type TokenRow, updateTokensUsed } from '../../src/store/tokens.ts'
 import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
-import { runJson } from '../support/parties.ts'
+import { COMPANY, makeDirectory, runJson } from '../support/parties.ts'
 import { runCommand } from '../support/terminal.ts'
 
 const ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
@@ -29,15 +29,17 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
     hash: createHash('sha256').update(token).digest('hex'),
     allow: ['documents:POST', 'agent:POST', 'documents:GET'],
     expires_at: null,
+    company_id: null,
   })
 
   const listed = await runCommand(['token', 'list', ...at])
-  assert.match(listed.out, /1 +erp +documents:POST agent:POST documents:GET .* never +active\n/)
+  assert.match(listed.out, /1 +erp +documents:POST agent:POST documents:GET +any .* never +active\n/)
   const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
   assert.deepEqual(Object.keys(row ?? {}), [
     'id',
     'name',
     'allow',
+    'company_id',
     'expires_at',
     'created_at',
     'last_used_at',
@@ -52,7 +54,7 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
   assert.deepEqual([none.code, none.err], [1, 'cambista: there is no token 2: see cambista token list\n'])
 })
 
-test('create --json prints id, name, token, allow and expires_at and nothing else on stdout', async (t) => {
+test('create --json prints id, name, token, allow, company_id and expires_at and nothing else on stdout', async (t) => {
   const words = ['token', 'create', 'lector', '--allow', 'documents:GET', '--allow', 'documents:GET']
   const { token, ...rest } = await runJson<{ token: string }>(
     temporaryDirectory(t),
@@ -60,7 +62,13 @@ test('create --json prints id, name, token, allow and expires_at and nothing els
     '--expires',
     today(),
   )
-  assert.deepEqual(rest, { id: 1, name: 'lector', allow: ['documents:GET'], expires_at: today() })
+  assert.deepEqual(rest, {
+    id: 1,
+    name: 'lector',
+    allow: ['documents:GET'],
+    company_id: null,
+    expires_at: today(),
+  })
   assert.match(token, /^cbt_/)
 })
 
@@ -86,6 +94,7 @@ test('the list says which tokens are valid, through which day, and which are not
       name,
       hash: name,
       allow: ['agent:POST'],
+      companyId: null,
       expiresAt,
       createdAt: '2026-01-01T00:00:00Z',
     })
@@ -94,6 +103,36 @@ test('the list says which tokens are valid, through which day, and which are not
   const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
   assert.match(out, new RegExp(`now .* 2026-03-24T12:00:00.000Z +active through ${today()}\n`))
   assert.match(out, new RegExp(`past .* never +expired ${addDays(today(), -1)}\n`))
+})
+
+test('a token can be for one company, and the list says which', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const words = ['token', 'create', 'britt', ...ALL, '--company', String(COMPANY)]
+  const { company_id } = await runJson<TokenRow>(dataDir, ...words)
+  assert.equal(company_id, COMPANY)
+  const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
+  assert.equal(row?.company_id, COMPANY)
+  const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
+  assert.match(out, /^ID +NAME +ALLOW +COMPANY +CREATED/)
+  assert.match(out, new RegExp(`britt +.* documents:GET +${COMPANY} +20`))
+  assert.equal((await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')).company_id, COMPANY)
+})
+
+test('a token for a company that is not there is refused, and nothing is made', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const create = ['token', 'create', 'britt', ...ALL, '--company', '99', '--data-dir']
+  const end = await runCommand([...create, dataDir])
+  assert.deepEqual(end, {
+    code: 1,
+    out: '',
+    err: 'cambista: there is no company 99: see cambista company list\n',
+  })
+  assert.deepEqual(await runJson(dataDir, 'token', 'list'), [])
+  const nowhere = join(dataDir, 'nowhere')
+  assert.equal((await runCommand([...create, nowhere])).code, 1)
+  assert.equal(existsSync(nowhere), false)
 })
 
 const wrong: [string, string[], RegExp][] = [
@@ -120,6 +159,7 @@ const wrong: [string, string[], RegExp][] = [
     ['erp', ...ALL, '--expires', addDays(today(), -1)],
     /--expires .* is past: today in Costa Rica is/,
   ],
+  ['a company that is no id', ['erp', ...ALL, '--company', 'BRITT'], /--company must be an integer/],
   ['no name', [...ALL], /NAME is missing/],
   ['a name that is none', ['<b>', ...ALL], /NAME must be/],
 ]
@@ -134,7 +174,7 @@ for (const [what, words, expected] of wrong) {
 }
 
 test('what a token may do is never taken from the environment', async (t) => {
-  const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01' }
+  const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01', CAMBISTA_COMPANY: '1' }
   const end = await runCommand(['token', 'create', 'erp', '--data-dir', temporaryDirectory(t)], env)
   assert.equal(end.code, 2)
 })
