@@ -1,11 +1,12 @@
 import * as v from 'valibot'
-import { idOf, isMissing } from '../domain/documents.ts'
+import { checkReach, idOf, isMissing } from '../domain/documents.ts'
 import { AppError } from '../errors.ts'
 import { plainText } from '../plain-text.ts'
 import { selectActiveAgents } from '../store/agents.ts'
 import { findCompanyByCode } from '../store/companies.ts'
 import type { Db } from '../store/tables.ts'
 import { type Api, freshReply, nodeOf } from './api.ts'
+import { bearerOf } from './auth.ts'
 import { jsonOf } from './body.ts'
 
 const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
@@ -42,6 +43,7 @@ export function mountAgents(api: Api, { db }: { db: Db }): void {
       }
       const id = idOf('company_id', company_id)
       if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
+      checkReach(bearerOf(event).company_id, id)
       const company = await findCompanyByCode(db, id, code)
       if (!company) throw new AppError('not-found', 'Company not found')
       const agents = await selectActiveAgents(db, id)

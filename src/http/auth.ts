@@ -2,6 +2,7 @@
 // takes is about a hash that they cannot steer. The active ones are held in memory and renewed when they change.
 
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { H3Event } from 'h3'
 import type { Clock } from '../dates.ts'
 import { todayIn } from '../dates.ts'
 import { AppError } from '../errors.ts'
@@ -10,15 +11,18 @@ import type { Db } from '../store/tables.ts'
 import { selectActiveTokens, updateTokensUsed } from '../store/tokens.ts'
 import type { Method } from './api.ts'
 
+/** A token that was let in; with a company, to that one alone. */
+export type Bearer = { id: number; company_id: number | null }
+
 export type Keyring = {
   /** @throws AppError `unauthorized` unless the key is an active one */
   checkKey(key: string | null): void
   /**
-   * The id of the token in an Authorization header.
+   * The token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token; `forbidden` for
    *   one that is not for this family and method (decisions 3.7)
    */
-  checkToken(authorization: string | null, family: 'documents' | 'agent', method: Method): number
+  checkToken(authorization: string | null, family: 'documents' | 'agent', method: Method): Bearer
   /** Whether there is no active key at all. */
   hasNoKey(): boolean
   /** Reads keys and tokens again, after another process changed them. */
@@ -49,7 +53,7 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       if (!token.allow.includes(`${family}:${method}`)) {
         throw new AppError('forbidden', 'Token not allowed for this endpoint')
       }
-      return token.id
+      return token
     },
     hasNoKey: () => keys.known.size === 0,
     async refresh() {
@@ -62,6 +66,11 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       if (tokens.used.size > 0) await updateTokensUsed(db, taken(tokens), now)
     },
   }
+}
+
+/** The token of a request to the documents API. */
+export function bearerOf(event: H3Event): Bearer {
+  return event.context.bearer as Bearer
 }
 
 function byHash<T extends { id: number; hash: string }>(rows: readonly T[]): Secrets<T> {

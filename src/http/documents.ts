@@ -3,12 +3,14 @@ import type { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
+import { checkReach } from '../domain/documents.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { findDocument, selectDocuments } from '../store/documents.ts'
 import type { Db } from '../store/tables.ts'
 import { type Api, freshReply, type Reply } from './api.ts'
+import { type Bearer, bearerOf } from './auth.ts'
 import { matchesTag } from './etag.ts'
 import { IdParam, LimitParam } from './params.ts'
 import { Instant } from './shapes.ts'
@@ -48,8 +50,11 @@ export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log 
       after: v.optional(IdParam),
     }),
     answer: ListOut,
-    async handle({ query }) {
-      const { company_id: companyId, agent_id: agentId, after, limit } = query
+    notFound: 'Company not found, for a token of another company',
+    async handle({ event, query }) {
+      const { company_id: bound } = bearerOf(event)
+      const { company_id: companyId = bound ?? undefined, agent_id: agentId, after, limit } = query
+      if (companyId !== undefined) checkReach(bound, companyId)
       // One more than asked for tells whether there is a next page.
       const found = await selectDocuments(db, { companyId, agentId, after, limit: limit + 1 })
       const documents = found.slice(0, limit)
@@ -65,8 +70,8 @@ export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log 
     params: v.object({ id: IdParam }),
     answer: DocumentOut,
     notFound: 'Document not found',
-    async handle({ params }) {
-      return freshReply(await documentOf(db, params.id))
+    async handle({ event, params }) {
+      return freshReply(await documentOf(db, bearerOf(event), params.id))
     },
   })
 
@@ -79,7 +84,8 @@ export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log 
     binary: true,
     notFound: 'Document not found',
     async handle({ event, params }) {
-      const document = await documentOf(db, params.id)
+      const bearer = bearerOf(event)
+      const document = await documentOf(db, bearer, params.id)
       const etag = `"${document.sha256}"`
       const headers = {
         etag,
@@ -101,14 +107,15 @@ export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log 
         await sendable(content.body, log, String(event.context.requestId))
         return content
       }
-      await documentOf(db, params.id) // of a document that was deleted a moment ago the content is not missing
+      await documentOf(db, bearer, params.id) // of a document that was deleted a moment ago the content is not missing
       throw new Error(`the blob ${document.sha256} is missing or has another size`)
     },
   })
 }
 
-async function documentOf(db: Db, id: number) {
-  const document = Number.isSafeInteger(id) ? await findDocument(db, id) : undefined
+/** @throws AppError `not-found` for one that is not there, and alike for one of a company that the token is not for */
+async function documentOf(db: Db, { company_id }: Bearer, id: number) {
+  const document = Number.isSafeInteger(id) ? await findDocument(db, id, company_id ?? undefined) : undefined
   if (!document) throw new AppError('not-found', 'Document not found')
   return document
 }

@@ -57,7 +57,11 @@ function openapiOf(endpoints: readonly AnyEndpoint[]): JsonSchema {
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-        bearer: { type: 'http', scheme: 'bearer' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'To a token of one company the agents and documents of others are not there: 404.',
+        },
       },
     },
   }

@@ -140,7 +140,7 @@ function mountApi(app: H3, deps: HttpDeps): Pick<Turns, 'status'> {
   const check: Parameters<typeof createApi>[1] = (event, access, method) => {
     const { headers } = event.req
     if (access === 'key') keyring.checkKey(headers.get('x-api-key'))
-    else event.context.tokenId = keyring.checkToken(headers.get('authorization'), access, method)
+    else event.context.bearer = keyring.checkToken(headers.get('authorization'), access, method)
   }
   const api = createApi(app, check, (event) => keptReply(event, book.page(), clock))
   mountHealth(api, deps)

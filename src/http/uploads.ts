@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Clock } from '../dates.ts'
-import { checkParties, checkUpload, fingerprintOf, keepBatch } from '../domain/documents.ts'
+import { checkParties, checkReach, checkUpload, fingerprintOf, keepBatch } from '../domain/documents.ts'
 import type { Upload } from '../domain/upload.ts'
 import { AppError } from '../errors.ts'
 import { type Blobs, freeBytes } from '../store/blobs.ts'
 import { findAnswer } from '../store/idempotency.ts'
 import type { Db } from '../store/tables.ts'
 import { type Api, nodeOf, type Reply } from './api.ts'
+import { type Bearer, bearerOf } from './auth.ts'
 import { bodyOf, checkLength } from './body.ts'
 import { createTurns, type Turns } from './turns.ts'
 import { readUpload } from './upload-body.ts'
@@ -81,10 +82,10 @@ export function mountUploads(api: Api, deps: UploadDeps): Pick<Turns, 'status'> 
     notFound: 'Company, agent or owner not found',
     async handle({ event }) {
       const { req, res } = nodeOf(event)
-      const tokenId = Number(event.context.tokenId)
+      const bearer = bearerOf(event)
       const stated = checkLength(req, limits.maxBody) ?? 0
       const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
-      using _claim = claimKey(running, tokenId, key)
+      using _claim = claimKey(running, bearer.id, key)
       using _turn = await turns.take()
       await checkRoom(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
       const watch = () => checkRoom(blobsDir, limits.minFree)
@@ -92,7 +93,7 @@ export function mountUploads(api: Api, deps: UploadDeps): Pick<Turns, 'status'> 
       let upload: Upload | undefined
       try {
         upload = await readUpload(body, blobs.beginBlob)
-        return await acceptUpload(deps, upload, tokenId, key)
+        return await acceptUpload(deps, upload, bearer, key)
       } finally {
         await body.return()
         if (upload) await discardUpload(upload) // harmless for what was kept
@@ -117,7 +118,7 @@ function claimKey(running: Set<string>, tokenId: number, key: string | undefined
 async function acceptUpload(
   { db, blobs, clock }: UploadDeps,
   upload: Upload,
-  tokenId: number,
+  { id: tokenId, company_id }: Bearer,
   key: string | undefined,
 ): Promise<Reply> {
   const batch = checkUpload(upload)
@@ -131,6 +132,7 @@ async function acceptUpload(
     throw new AppError('conflict', 'Idempotency-Key was used with another body')
   }
   if (kept) return { body: kept.answer }
+  checkReach(company_id, batch.companyId)
   await checkParties(db, batch)
   return { body: await keepBatch(db, blobs, batch, now.toISOString(), remember) }
 }

@@ -69,8 +69,12 @@ export function selectDocuments(db: Db, filter: DocumentFilter): Promise<Documen
   return query.execute()
 }
 
-export function findDocument(db: Db, id: number): Promise<DocumentRow | undefined> {
-  return joined(db).where('documents.id', '=', id).executeTakeFirst()
+/** A document by its id; with a company, if it is of that one. */
+export function findDocument(db: Db, id: number, companyId?: number): Promise<DocumentRow | undefined> {
+  const query = joined(db).where('documents.id', '=', id)
+  return (
+    companyId === undefined ? query : query.where('documents.company_id', '=', companyId)
+  ).executeTakeFirst()
 }
 
 /** Deletes the rows of documents, inside the caller's transaction, and returns the ids of those that were there. */
