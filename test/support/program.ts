@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { until } from './terminal.ts'
 
 const ENTRY = join(import.meta.dirname, '../../bin/cambista.ts')
+const SOURCES = [process.execPath, ENTRY] as const
 
 export type Program = {
   child: ChildProcessWithoutNullStreams
@@ -17,9 +18,14 @@ export type Program = {
   ended(): Promise<number | string>
 }
 
-/** Starts `cambista` with these words; it is killed when the test ends. */
-export function startProgram(t: TestContext, words: string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, [ENTRY, ...words], { env: { PATH: process.env.PATH, ...env } })
+/** Starts `cambista` with these words, from its sources unless told; it is killed when the test ends. */
+export function startProgram(
+  t: Pick<TestContext, 'after'>,
+  words: string[],
+  env: Record<string, string> = {},
+  [command, ...before]: readonly [string, ...string[]] = SOURCES,
+): Program {
+  const child = spawn(command, [...before, ...words], { env: { PATH: process.env.PATH, ...env } })
   t.after(() => child.kill('SIGKILL'))
   const printed = { out: '', err: '' }
   child.stdout.on('data', (data) => {
