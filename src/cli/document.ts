@@ -82,7 +82,7 @@ export const documentExport: Command = {
       const found = await blobs.read(document.sha256)
       if (!found)
         throw new AppError('failed', `the content of document ${id} is missing (${document.sha256})`)
-      const content = checked(document, found.stream, terminal.stop)
+      const content = checked(document, found.stream(), terminal.stop)
       if (out === undefined) for await (const bytes of content) terminal.out(bytes)
       else {
         await writeNew(out, content)

@@ -2,15 +2,16 @@
 // OpenAPI operation, from the same schemas that check the request. Everything that is the same for all
 // endpoints happens here, in this order: preflight, key, method, kept answer, parameters, handler, headers.
 
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import { Readable } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3, H3Event } from 'h3'
 import { FastResponse } from 'srvx/node'
 import type * as v from 'valibot'
 import { AppError } from '../errors.ts'
+import type { Pieces } from '../store/blob-pieces.ts'
 import { addCors, preflightHeaders } from './cors.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
+import { sendPieces } from './pieces.ts'
 
 /** Who may ask: anybody, who has a key of the rates API, or a token of the family and the endpoint's method. */
 export type Access = 'open' | 'key' | 'documents' | 'agent'
@@ -46,12 +47,12 @@ export type Endpoint<Q extends v.GenericSchema, P extends v.GenericSchema> = {
 export type AnyEndpoint = Endpoint<v.GenericSchema, v.GenericSchema> & { method: Method }
 
 /**
- * An answer: a status, JSON text, and headers beside those that every answer has. A stream comes with its own
- * content-type and content-length, and is not made for a HEAD.
+ * An answer: a status, JSON text, and headers beside those that every answer has. Bytes in pieces come with their
+ * own content-type and content-length, and are not made for a HEAD.
  */
 export type Reply = {
   status?: number
-  body: string | Uint8Array | Readable
+  body: string | Uint8Array | Pieces
   headers?: Record<string, string>
 }
 
@@ -120,10 +121,11 @@ export const ANSWERED = new FastResponse(null)
 
 /**
  * Gives the answer. Every answer of the program goes through here, errors too. Text and bytes are written at
- * once: by way of a web Response they take a third more of the processor. A stream is left to the framework,
- * which knows what to do when one side of it fails.
+ * once: by way of a web Response they take a third more of the processor.
  */
-export function respond(event: H3Event, reply: Reply): Response {
+export function respond(event: H3Event, reply: Reply & { body: string | Uint8Array }): Response
+export function respond(event: H3Event, reply: Reply): Response | Promise<Response>
+export function respond(event: H3Event, reply: Reply): Response | Promise<Response> {
   const headers: Record<string, string> = {
     'x-request-id': String(event.context.requestId),
     'x-content-type-options': 'nosniff',
@@ -139,8 +141,8 @@ export function respond(event: H3Event, reply: Reply): Response {
     return ANSWERED
   }
   headers['content-type'] ??= 'application/json; charset=utf-8'
-  if (body instanceof Readable) {
-    return new FastResponse(body, { status, statusText: STATUS_CODES[status] ?? '', headers })
+  if (typeof body === 'object' && 'next' in body) {
+    return sendPieces(res, body, status, headers).then(() => ANSWERED)
   }
   headers['content-length'] ??= String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
   res.writeHead(status, headers).end(event.req.method === 'HEAD' ? undefined : body)

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import type { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
 import { checkReach } from '../domain/documents.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Pieces } from '../store/blob-pieces.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { findDocument, selectDocuments } from '../store/documents.ts'
 import type { Db } from '../store/tables.ts'
@@ -103,10 +102,7 @@ export function mountDocuments(api: Api, deps: { db: Db; blobs: Blobs; log: Log 
       const range = fresh === etag && !isHead ? event.req.headers.get('range') : null
       const content = await contentOf(blobs, document, range, headers)
       if (content && isHead) return { ...content, body: '' }
-      if (content) {
-        await sendable(content.body, log, String(event.context.requestId))
-        return content
-      }
+      if (content) return { ...content, body: watched(content.body, log, String(event.context.requestId)) }
       await documentOf(db, bearer, params.id) // of a document that was deleted a moment ago the content is not missing
       throw new Error(`the blob ${document.sha256} is missing or has another size`)
     },
@@ -129,7 +125,7 @@ async function contentOf(
   { sha256, size }: { sha256: string; size: number },
   asked: string | null,
   headers: Record<string, string>,
-): Promise<(Reply & { body: Readable }) | undefined> {
+): Promise<(Reply & { body: Pieces }) | undefined> {
   const ranges = asked === null ? undefined : rangeParser(size, asked)
   if (ranges === -1) {
     throw new AppError('range', 'The range is outside the content', { details: `bytes */${size}` })
@@ -138,7 +134,7 @@ async function contentOf(
     Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
   const blob = await blobs.read(sha256, single)
   if (blob?.size !== size) return undefined
-  const body = blob.stream
+  const body = blob.pieces()
   if (!single) return { body, headers: { ...headers, 'content-length': String(size) } }
   const part = {
     'content-length': String(single.end - single.start + 1),
@@ -147,11 +143,16 @@ async function contentOf(
   return { status: 206, body, headers: { ...headers, ...part } }
 }
 
-/** Waits for the first bytes, because until then an error of the disk can be answered as one; later it is logged. */
-async function sendable(body: Readable, log: Log, id: string): Promise<void> {
-  await once(body, 'readable')
-  body.once('error', (error: Error & { code?: string }) => {
-    const isOurs = error.code !== 'ERR_STREAM_PREMATURE_CLOSE' // else the client went away
-    if (isOurs) log.error('download broke off', { id, reason: reasonOf(error) })
-  })
+/** Logs it when the disk fails a download that is under way; before that it is an error like any other. */
+async function* watched(pieces: Pieces, log: Log, id: string): Pieces {
+  let begun = false
+  try {
+    for await (const piece of pieces) {
+      begun = true
+      yield piece
+    }
+  } catch (error) {
+    if (begun) log.error('download broke off', { id, reason: reasonOf(error) })
+    throw error
+  }
 }

@@ -7,14 +7,14 @@ import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { type ByteRange, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
 import { storageError } from './storage-error.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
 
-/** Bytes from `start` to `end`, both included. */
-export type ByteRange = { start: number; end: number }
+export type StoredBlob = { size: number; stream(): Readable; pieces(): Pieces }
 
 export type Blobs = {
   beginBlob(): Promise<BlobWriter>
@@ -23,8 +23,11 @@ export type Blobs = {
    * failure stays, complete and right, until `sweep` finds that no row names it.
    */
   commit(staged: StagedBlob[]): Promise<void>
-  /** The size of the whole blob and a stream of its bytes. No file is open until the first of them is asked for. */
-  read(sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>
+  /**
+   * The size of the whole blob and its bytes, as a stream or lent a piece at a time. No file is open until the first of
+   * them is asked for.
+   */
+  read(sha256: string, range?: ByteRange): Promise<StoredBlob | undefined>
   /** Whether there was such a blob. */
   remove(sha256: string): Promise<boolean>
   /** Whether there is such a blob, without waiting: for use inside a transaction. */
@@ -39,7 +42,6 @@ export type Blobs = {
 const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
 const AT_ONCE = 8 // flushes that run together, so that the file system may join them in one commit of its journal
-const READ_BYTES = 256 * 1024
 
 export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
   const temporary = join(dir, 'tmp')
@@ -100,9 +102,10 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
     async read(sha256, range) {
       const path = placeOf(sha256)
       const found = await unlessMissing(fs.stat(path))
-      return (
-        found && { size: found.size, stream: Readable.from(bytesOf(fs, path, range), { objectMode: false }) }
-      )
+      if (!found) return undefined
+      const { size } = found
+      const pieces = () => piecesOf(() => fs.open(path, 'r'), range ?? { start: 0, end: size - 1 })
+      return { size, pieces, stream: () => Readable.from(copiesOf(pieces()), { objectMode: false }) }
     },
     remove,
     isThere: (sha256) => existsSync(placeOf(sha256)),
@@ -136,11 +139,6 @@ export async function freeBytes(dir: string): Promise<number> {
   } catch (error) {
     throw storageError(error)
   }
-}
-
-async function* bytesOf(fs: BlobFs, path: string, range: ByteRange | undefined) {
-  const file = await fs.open(path, 'r')
-  yield* file.createReadStream({ ...range, highWaterMark: READ_BYTES })
 }
 
 async function syncFolder(fs: BlobFs, path: string): Promise<void> {

@@ -7,7 +7,6 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import type { BlobFs } from '../../src/store/blobs.ts'
@@ -75,17 +74,13 @@ test('a disk that fails in the middle cuts the download short, and is logged', a
     ...nodeFs,
     async open(name, flags, mode) {
       const file = await nodeFs.open(name, flags, mode)
-      const createReadStream = () =>
-        Readable.from(
-          (async function* () {
-            yield LARGE.subarray(0, 300_000)
-            await file.close()
-            throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
-          })(),
-        )
-      return flags === 'r' && /[0-9a-f]{64}$/.test(String(name))
-        ? Object.assign(file, { createReadStream })
-        : file
+      const read = async (block: Buffer, from: number, length: number, at: number) => {
+        if (at > 0) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
+        return file.read(block, from, length, at)
+      }
+      const close = () => file.close()
+      const isBlob = flags === 'r' && /[0-9a-f]{64}$/.test(String(name))
+      return isBlob ? ({ read, close } as unknown as nodeFs.FileHandle) : file
     },
   })
   const response = await read(app, path)

@@ -44,7 +44,7 @@ async function textsIn(dataDir: string): Promise<string[]> {
   for (const { sha256 } of await selectDocuments(db, { limit: 1000 })) {
     const found = await blobs.read(sha256)
     assert.ok(found)
-    texts.push(Buffer.concat(await Array.fromAsync(found.stream)).toString())
+    texts.push(Buffer.concat(await Array.fromAsync(found.stream())).toString())
   }
   await db.destroy()
   return texts

@@ -1,0 +1,45 @@
+// The bytes of a blob, read into two blocks by turns: while one is used, the other fills. Fresh memory for each piece
+// took half of the processor of a download, in the garbage collector.
+
+import type { FileHandle } from 'node:fs/promises'
+
+/** Bytes from `start` to `end`, both included. */
+export type ByteRange = { start: number; end: number }
+
+/** Pieces of a file, each good until the next is asked for, which is written over it. */
+export type Pieces = AsyncGenerator<Buffer, void, undefined>
+
+const BLOCK_BYTES = 256 * 1024
+
+/** No file is open until the first piece is asked for. @throws if the file ends before the range does */
+export async function* piecesOf(open: () => Promise<FileHandle>, { start, end }: ByteRange): Pieces {
+  const file = await open()
+  const blockBytes = Math.min(BLOCK_BYTES, end + 1 - start)
+  const spare: Buffer[] = []
+  const read = async (at: number): Promise<Buffer> => {
+    const block = spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes)
+    const { bytesRead } = await file.read(block, 0, Math.min(blockBytes, end + 1 - at), at)
+    if (bytesRead === 0) throw new Error('the file is shorter than it was')
+    return block.subarray(0, bytesRead)
+  }
+  let filling: Promise<Buffer> | undefined
+  try {
+    filling = start <= end ? read(start) : undefined
+    for (let at = start; filling; ) {
+      const piece = await filling
+      at += piece.length
+      filling = at <= end ? read(at) : undefined
+      filling?.catch(() => {}) // met by the next turn
+      yield piece
+      spare.push(Buffer.from(piece.buffer))
+    }
+  } finally {
+    await filling?.catch(() => {}) // nothing may be read any more when the file is closed
+    await file.close()
+  }
+}
+
+/** The same in memory of their own, for who keeps them. */
+export async function* copiesOf(pieces: Pieces): Pieces {
+  for await (const piece of pieces) yield Buffer.from(piece)
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type ByteRange, piecesOf } from '../../src/store/blob-pieces.ts'
+import { temporaryDirectory } from '../support/ground.ts'
+
+const BYTES = randomBytes(1_000_000)
+
+function begin(t: TestContext, range: ByteRange) {
+  const path = join(temporaryDirectory(t), 'file')
+  writeFileSync(path, BYTES)
+  let closed = 0
+  const opened = async () => {
+    const file = await open(path)
+    const close = file.close.bind(file)
+    file.close = () => {
+      closed++
+      return close()
+    }
+    return file
+  }
+  return { pieces: piecesOf(opened, range), closed: () => closed }
+}
+
+test('gives every byte of a range, and closes the file', async (t) => {
+  const ends = [0, 1, 262_143, 262_144, 262_145, 524_288, 999_998, 999_999]
+  for (const start of ends) {
+    for (const end of ends.filter((one) => one >= start)) {
+      const { pieces, closed } = begin(t, { start, end })
+      const seen: Buffer[] = []
+      for await (const piece of pieces) seen.push(Buffer.from(piece))
+      assert.equal(Buffer.concat(seen).equals(BYTES.subarray(start, end + 1)), true, `${start} to ${end}`)
+      assert.equal(closed(), 1)
+    }
+  }
+})
+
+test('leaves a piece as it is until the next is asked for', async (t) => {
+  const { pieces } = begin(t, { start: 0, end: 999_999 })
+  let at = 0
+  for await (const piece of pieces) {
+    await new Promise((resolve) => setTimeout(resolve, 20)) // time enough to read ahead
+    assert.equal(piece.equals(BYTES.subarray(at, at + piece.length)), true)
+    at += piece.length
+  }
+  assert.equal(at, 1_000_000)
+})
+
+test('uses the memory of two pieces, however many there are', async (t) => {
+  const { pieces } = begin(t, { start: 0, end: 999_999 })
+  const memory = new Set<ArrayBufferLike>()
+  for await (const piece of pieces) memory.add(piece.buffer)
+  assert.equal(memory.size, 2)
+})
+
+test('opens nothing before it is asked, and closes when it is left early', async (t) => {
+  const unread = begin(t, { start: 0, end: 999_999 })
+  await unread.pieces.return()
+  assert.equal(unread.closed(), 0)
+  const left = begin(t, { start: 0, end: 999_999 })
+  for await (const _ of left.pieces) break
+  assert.equal(left.closed(), 1)
+})
+
+test('an end of the file before the end of the range is an error', async (t) => {
+  const { pieces, closed } = begin(t, { start: 900_000, end: 1_000_000 })
+  await assert.rejects(Array.fromAsync(pieces), /shorter than it was/)
+  assert.equal(closed(), 1)
+})
