@@ -22,30 +22,37 @@ const MAX_DIGITS = 40 // the bank gives at most about 16; longer, written out, i
 
 /** Judges rows of an answer. `codes` are the series that were asked for. */
 export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, asked: Window): Judgement {
-  const accepted = new Map<string, AcceptedRate>()
+  const accepted: AcceptedRate[] = []
   const rejected: string[] = []
-  const contradicted = new Set<string>()
+  const dayFaults = new Map<string, string | undefined>() // a table has the same days for all its series
+  const seen = new Map<string, Map<IsoDate, AcceptedRate>>() // by code
+  const contradicted = new Set<AcceptedRate>()
   for (const { code, day, value: text, roundedTo } of rows) {
     const value = decimalOf(text)
-    const where = `${code.slice(0, 20)} on ${day.slice(0, 32)}`
-    if (!codes.has(code)) rejected.push(`${where}: not the indicator asked for`)
-    else if (!isIsoDate(day)) rejected.push(`${where}: not a date`)
-    else if (day < asked.from || day > asked.to)
-      rejected.push(`${where}: outside ${asked.from} to ${asked.to}`)
-    else if (value === undefined) rejected.push(`${where}: ${excerpt(text)} is not a decimal`)
-    else if (value === '0' || value.startsWith('-')) rejected.push(`${where}: ${value} is not positive`)
-    else {
-      const key = `${code} ${day}`
-      const twin = accepted.get(key)
-      if (twin && twin.value !== value) contradicted.add(key)
-      if (!twin) accepted.set(key, { code, day, value, roundedTo: roundedTo ?? null })
+    const fault = codes.has(code)
+      ? (dayFaults.getOrInsertComputed(day, () => faultOfDay(day, asked)) ?? faultOfValue(text, value))
+      : 'not the indicator asked for'
+    if (fault !== undefined || value === undefined) {
+      rejected.push(`${code.slice(0, 20)} on ${day.slice(0, 32)}: ${fault}`)
+      continue
     }
+    const rate = { code, day, value, roundedTo: roundedTo ?? null }
+    const first = seen.getOrInsertComputed(code, () => new Map()).getOrInsert(day, rate)
+    if (first === rate) accepted.push(rate)
+    else if (first.value !== value) contradicted.add(first)
   }
-  for (const key of contradicted) {
-    accepted.delete(key)
-    rejected.push(`${key.replace(' ', ' on ')}: given twice with two values`)
-  }
-  return { accepted: [...accepted.values()], rejected }
+  for (const { code, day } of contradicted) rejected.push(`${code} on ${day}: given twice with two values`)
+  return { accepted: accepted.filter((rate) => !contradicted.has(rate)), rejected }
+}
+
+function faultOfDay(day: string, asked: Window): string | undefined {
+  if (!isIsoDate(day)) return 'not a date'
+  return day < asked.from || day > asked.to ? `outside ${asked.from} to ${asked.to}` : undefined
+}
+
+function faultOfValue(text: string, value: string | undefined): string | undefined {
+  if (value === undefined) return `${excerpt(text)} is not a decimal`
+  return value === '0' || value.startsWith('-') ? `${value} is not positive` : undefined
 }
 
 function decimalOf(text: string): string | undefined {
@@ -77,7 +84,10 @@ export function changesOf(
   idOf: ReadonlyMap<string, number>,
   stored: readonly StoredRate[],
 ): Changes {
-  const known = new Map(stored.map((rate) => [`${rate.series_id} ${rate.rate_date}`, rate]))
+  const known = new Map<number, Map<IsoDate, StoredRate>>()
+  for (const [id, rates] of Map.groupBy(stored, ({ series_id }) => series_id)) {
+    known.set(id, new Map(rates.map((rate) => [rate.rate_date, rate])))
+  }
   const changes: Changes = {
     inserted: 0,
     updated: 0,
@@ -90,7 +100,7 @@ export function changesOf(
     const id = idOf.get(code)
     if (id === undefined) continue
     const write = { series_id: id, rate_date: day, value, rounded_to: roundedTo }
-    const old = known.get(`${id} ${day}`)
+    const old = known.get(id)?.get(day)
     if (!old) {
       changes.inserted += 1
       changes.changed.add(id)
