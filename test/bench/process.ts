@@ -78,9 +78,9 @@ export async function startServer(commandFor: (port: string) => string[], path =
 }
 
 /** Serves a data directory; only what goes wrong is logged. */
-export function startProgram(dataDir: string): Promise<Running> {
+export function startProgram(dataDir: string, program = PROGRAM): Promise<Running> {
   const words = ['serve', '--data-dir', dataDir, '--no-scheduler', '--min-free', '0', '--log-level', 'warn']
-  return startServer((port) => [PROGRAM, ...words, '--port', port], '/readyz')
+  return startServer((port) => [program, ...words, '--port', port], '/readyz')
 }
 
 /** What the runtime has in memory when it does nothing. */

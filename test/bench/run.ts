@@ -38,7 +38,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   documents: () => measureDocuments(dataDir, dir),
   sync: () => measureSync(bank, dir),
   start: () => measureStart(dataDir),
-  memory: () => measureMemory(dataDir, key),
+  memory: () => measureMemory(dataDir, dir, key),
 }
 
 const built = statSync(PROGRAM).mtime.toISOString()
