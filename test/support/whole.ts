@@ -1,0 +1,24 @@
+// Whether what is stored of the stand-in bank is whole.
+
+import assert from 'node:assert/strict'
+import { inventedValue } from '../../src/demo/invented-rates.ts'
+import { selectCoverage } from '../../src/store/feeds.ts'
+import { selectRatesOfSeries } from '../../src/store/rates.ts'
+import { selectSeries } from '../../src/store/series.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { daysFrom } from './paper-bank.ts'
+
+/** Every stored value lies in what is covered, and what is covered is stored, to the day. How many there are. */
+export async function checkWhole(db: Db): Promise<number> {
+  const coverage = await selectCoverage(db)
+  let count = 0
+  for (const { id, external_code: code } of await selectSeries(db)) {
+    const stored = new Map((await selectRatesOfSeries(db, id)).map((row) => [row.rate_date, row.value]))
+    const { from, to } = coverage.get(id) ?? { from: '9', to: '0' }
+    const expected = daysFrom(from, to).filter((day) => inventedValue(code, day) !== undefined)
+    assert.deepEqual([...stored.keys()], expected, `${code} from ${from} to ${to}`)
+    for (const [day, value] of stored) assert.equal(value, inventedValue(code, day), `${code} on ${day}`)
+    count += stored.size
+  }
+  return count
+}

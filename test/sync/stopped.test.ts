@@ -1,0 +1,64 @@
+// Syncs in processes of their own against the stand-in bank: stopped, two at once. The program's own clock runs
+// here, so that the bank's does too. Those that are killed are in test/torture/power-cuts.test.ts.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { addDays, todayIn } from '../../src/dates.ts'
+import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import { selectRuns } from '../../src/store/sync-runs.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { checkWhole } from '../support/whole.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../bin/cambista.ts')
+const today = () => todayIn(() => new Date())
+const FLOOR = addDays(today(), -900)
+
+async function openBank(t: TestContext, options: Partial<BankOptions> = {}): Promise<Bank> {
+  const bank = await startBank({ token: 'test-token', today, ...options })
+  t.after(() => bank.close())
+  return bank
+}
+
+function startSync(t: TestContext, bank: Bank, dataDir: string) {
+  const flags = ['--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0', '--backfill-from', FLOOR]
+  const child = spawn(process.execPath, [PROGRAM, 'sync', ...flags], {
+    env: { ...process.env, CAMBISTA_BCCR_TOKEN: 'test-token' },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let [out, err] = ['', '']
+  child.stdout.on('data', (text) => {
+    out += text
+  })
+  child.stderr.on('data', (text) => {
+    err += text
+  })
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }))
+  return { child, ended }
+}
+
+async function asked(bank: Bank, count: number): Promise<void> {
+  while (bank.requests.length < count) await wait(5)
+}
+
+test('of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const bank = await openBank(t, { faults: ({ path }) => (path.includes('/318/') ? 'hang' : undefined) })
+  const first = startSync(t, bank, dataDir)
+  await asked(bank, 2)
+
+  const second = await startSync(t, bank, dataDir).ended
+  assert.deepEqual([second.code, second.out], [1, ''])
+  assert.match(second.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
+
+  first.child.kill('SIGTERM')
+  const { code, out } = await first.ended
+  assert.equal(code, 3)
+  assert.match(out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
+  const db = temporaryDatabase(t, dataDir)
+  assert.equal((await selectRuns(db, { limit: 9 })).length, 1)
+  await checkWhole(db)
+})
