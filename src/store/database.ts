@@ -13,27 +13,17 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  Kysely,
-  SqliteAdapter,
-  type SqliteDatabase,
-  SqliteDialect,
-  SqliteDriver,
-  sql,
-} from 'kysely'
+import { sql } from 'kysely'
 import { readAsset } from '../assets.ts'
 import { AppError, reasonOf } from '../errors.ts'
+import { queriesOver } from './driver.ts'
 import { copyBeforeMigration } from './migration-copy.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
-import type { Db, Tables } from './tables.ts'
+import type { Db } from './tables.ts'
 
 export const DATABASE_FILE = 'cambista.db'
 export const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is known for what it is
-const STATEMENTS_KEPT = 500
 
 /** What was done to a database of an older schema, and where the copy of it is. */
 export type Upgrade = { from: number; to: number; copy: string }
@@ -62,7 +52,7 @@ export function openDatabase(
     if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }
-  return new Kysely<Tables>({ dialect: dialectOf(sqlite) })
+  return queriesOver(sqlite)
 }
 
 /** Whether the database answers and has the schema of this program. */
@@ -159,52 +149,4 @@ function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefin
 
 function numberOf(sqlite: Sqlite.Database, pragma: 'user_version' | 'application_id'): number {
   return Number(sqlite.pragma(pragma, { simple: true }))
-}
-
-/** Keeps prepared statements: Kysely's driver prepares anew for each query, which costs four times the query. */
-function remembering(sqlite: Sqlite.Database): SqliteDatabase {
-  const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
-  return {
-    prepare(text) {
-      const known = kept.get(text)
-      if (known) return known
-      if (kept.size >= STATEMENTS_KEPT) kept.clear()
-      const statement = sqlite.prepare(text) as ReturnType<SqliteDatabase['prepare']>
-      kept.set(text, statement)
-      return statement
-    },
-    close: () => sqlite.close(),
-  }
-}
-
-function dialectOf(sqlite: Sqlite.Database): Dialect {
-  const database = remembering(sqlite)
-  const plain = new SqliteDialect({ database })
-  return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new CarefulDriver(database, () => sqlite.inTransaction),
-    createIntrospector: (db) => plain.createIntrospector(db),
-    createQueryCompiler: () => plain.createQueryCompiler(),
-  }
-}
-
-class CarefulDriver extends SqliteDriver {
-  readonly #inTransaction: () => boolean
-
-  constructor(database: SqliteDatabase, inTransaction: () => boolean) {
-    super({ database })
-    this.#inTransaction = inTransaction
-  }
-
-  // A transaction that reads before it writes would fail at once, without waiting its turn, when another
-  // process wrote in between; one that begins as a writer waits (SQLite only).
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-  }
-
-  // On a full disk or an I/O error SQLite rolls back by itself; a second time would fail, and that would be all
-  // that anybody hears of it.
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#inTransaction()) await super.rollbackTransaction(connection)
-  }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
-import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../support/directory.ts'
 import { createFaultyFs, type FaultyFs } from '../support/faulty-fs.ts'
 import { until } from '../support/terminal.ts'
 
@@ -132,6 +132,26 @@ test('a database that another program holds is 503, and the client is told when 
   assert.match(((await response.json()) as { message: string }).message, /database is in use/)
   database.exec('rollback')
   assert.equal((await post(app, CREATE, UPLOAD)).status, 200)
+  assert.equal(countRows(failing), 2)
+})
+
+test('while a write waits for another program, everything else is answered, and it goes on by itself', async (t) => {
+  const failing = await openFailing(t)
+  const { app, database } = failing
+  assert.equal((await post(app, CREATE, batch(pdf('uno')))).status, 200)
+  database.exec('begin immediate')
+  let waiting = true
+  const upload = post(app, CREATE, batch(pdf('dos'))).finally(() => {
+    waiting = false
+  })
+  await until(() => filesIn(failing).length === 2)
+  for (const path of ['/healthz', '/readyz', '/api/v1/documents', '/api/v1/documents/1/content']) {
+    assert.equal((await read(app, path)).status, 200, path)
+  }
+  assert.equal((await app.get('/api/v1/series')).status, 200)
+  assert.ok(waiting, 'it did not wait')
+  database.exec('rollback')
+  assert.equal((await upload).status, 200)
   assert.equal(countRows(failing), 2)
 })
 
