@@ -105,6 +105,7 @@ function checkedText(option: Option, source: string, given: unknown): string | b
   }
   const text = String(given)
   const fault = option.fault(text)
-  if (fault !== undefined) throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(text)}`)
-  return text
+  if (fault === undefined) return text
+  const shown = text.replace(/:\/\/[^/]*@/, '://***@') // a password in a URL is for nobody's journal
+  throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(shown)}`)
 }

@@ -57,7 +57,9 @@ const cron = (text: string) => {
   return fault && `must be a cron pattern such as "0 5 * * *": ${fault}`
 }
 const httpUrl = (text: string) =>
-  /^https?:\/\//.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL'
+  /^https?:\/\/[^/?#@\\]+([/?#]|$)/.test(text) && URL.canParse(text)
+    ? undefined
+    : 'must be an http or https URL without user and password' // no request is made with them, but a message
 
 const CALL = {
   from: call('DATE', 'first day of the range to read', day),

@@ -102,6 +102,25 @@ for (const [what, line, expected] of wrong) {
   })
 }
 
+test('an address with a user or a password is wrong usage, and neither is shown', async () => {
+  for (const address of [
+    'http://ana:clave-4711@bank.example/api',
+    'https://ana-4711@bank.example',
+    'ftp://a:4711@b/',
+  ]) {
+    const flag = await runCommand(['sync', '--bccr-url', address])
+    const variable = await runCommand(['sync'], { CAMBISTA_BCCR_URL: address })
+    for (const { code, err } of [flag, variable]) {
+      assert.equal(code, 2)
+      assert.match(
+        err,
+        /must be an http or https URL without user and password, not "(http|https|ftp):\/\/\*\*\*@b/,
+      )
+      assert.doesNotMatch(err, /4711/)
+    }
+  }
+})
+
 test('a wrong environment variable is named as such, and a flag wins over it', async (t) => {
   const env = { CAMBISTA_PORT: '99999' }
   const end = await runCommand(['serve'], env)
