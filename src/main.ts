@@ -80,6 +80,8 @@ export async function main(): Promise<void> {
     // Once asks, twice insists.
     process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()))
   }
+  // Node would open its debugger on a port, to everybody on the machine.
+  process.on('SIGUSR1', () => {})
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => {}) // a reader that went away (`| head`) is no failure of ours
   }

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { exchange, send } from '../api/support.ts'
 import { temporaryDirectory } from '../support/ground.ts'
 import { type Program, startProgram } from '../support/program.ts'
@@ -139,6 +140,19 @@ test('no command takes a secret as a word, which ps would show', async (t) => {
     assert.equal(code, 2)
     assert.ok(!err.includes(BANK_TOKEN), err)
   }
+})
+
+test('no signal opens a debugger, through which whoever is on the machine would read all of it', async (t) => {
+  const place = placeFor(t)
+  const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', place.dataDir]
+  const program = start(t, place, words)
+  const [, url = ''] = await program.says(/ listening url=(\S+)/)
+  program.child.kill('SIGUSR1')
+  await wait(300)
+  assert.equal((await send(`${url}/healthz`)).status, 200)
+  program.child.kill('SIGTERM')
+  assert.equal(await program.ended(), 0)
+  assert.doesNotMatch(program.printed.err, /[Dd]ebugger|ws:/)
 })
 
 test('the service leaves no core file and no open mode behind', async (t) => {
