@@ -6,12 +6,14 @@ import { dayOf, type IsoDate } from '../dates.ts'
 import { createShelf, type Shelf, type Tally } from '../shelf.ts'
 import { selectMeta } from './meta.ts'
 import { type ProviderRow, selectProviders } from './providers.ts'
-import { countRates, selectRatesOfSeries } from './rates.ts'
+import { countRates, selectColumnOfSeries } from './rates.ts'
 import { type SeriesRow, selectSeries } from './series.ts'
 import type { Db } from './tables.ts'
 
 const ANSWER_BYTES = 16 * 1024 * 1024
 const PIECE_BYTES = 8 * 1024 * 1024
+const LINE_FEED = 0x0a
+const DATE_LENGTH = 'YYYY-MM-DD'.length
 const POINTER = 8
 const STRING_HEAD = 16
 const NO_PAIRS: SeriesByPair = new Map()
@@ -158,7 +160,7 @@ async function readColumns(
   for (const { id, revision } of wanted) {
     let known = loaded.get(id)
     if (!known) {
-      const column = columnOf(await selectRatesOfSeries(db, id))
+      const column = columnOf(await selectColumnOfSeries(db, id))
       known = { revision, column, bytes: bytesOf(column) }
       loaded.set(id, known)
     }
@@ -167,13 +169,17 @@ async function readColumns(
   return columns
 }
 
-function columnOf(rows: readonly { rate_date: string; value: string }[]): Column {
-  const days = new Int32Array(rows.length)
-  const values: string[] = new Array(rows.length)
-  rows.forEach((row, at) => {
-    days[at] = dayOf(row.rate_date)
-    values[at] = row.value
-  })
+function columnOf({ count, lines }: { count: number; lines: Buffer }): Column {
+  const days = new Int32Array(count)
+  const values: string[] = new Array(count)
+  let from = 0
+  for (let at = 0; at < count; at++) {
+    const feed = lines.indexOf(LINE_FEED, from)
+    const end = feed < 0 ? lines.length : feed
+    days[at] = dayOf(lines.toString('latin1', from, from + DATE_LENGTH))
+    values[at] = lines.toString('latin1', from + DATE_LENGTH, end)
+    from = end + 1
+  }
   return { days, values }
 }
 

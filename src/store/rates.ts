@@ -17,6 +17,22 @@ export function selectRatesOfSeries(
     .execute()
 }
 
+/**
+ * All rates of one series, oldest first, as text: a date and its value on each line. A row for each of them would be
+ * twice as much memory for a moment, which the heap then keeps (SQLite only).
+ */
+export async function selectColumnOfSeries(
+  db: Db,
+  seriesId: number,
+): Promise<{ count: number; lines: Buffer }> {
+  const { rows } = await sql<{ count: number; lines: Buffer | null }>`
+    select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
+    from (select rate_date || value as line from rates where series_id = ${seriesId} order by rate_date)
+  `.execute(db)
+  const [{ count, lines } = { count: 0, lines: null }] = rows
+  return { count, lines: lines ?? Buffer.alloc(0) }
+}
+
 /** The stored rates of a window of days, of the series given. */
 export async function selectRatesIn(
   db: Db,
