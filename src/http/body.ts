@@ -6,12 +6,14 @@ import { AppError } from '../errors.ts'
 
 export type BodyLimits = {
   maxBytes: number
-  /** How long a client may send nothing. */
+  /** How long a client may keep us waiting for each `LEAST_BYTES`, or for the end. */
   idleMs: number
   /** Called now and then with the bytes read so far; may throw to end the reading. */
   watch?: (bytes: number) => Promise<void>
 }
 
+/** In 30 s it is 550 bytes a second, which the slowest line brings: who sends less holds a turn for nothing. */
+const LEAST_BYTES = 16 * 1024
 const WATCH_EVERY = 32 * 1024 * 1024
 const DRAIN_MS = 10_000
 
@@ -30,11 +32,19 @@ export async function* bodyOf(
   const pieces = req.iterator({ destroyOnReturn: false })
   let bytes = 0
   let watched = 0
+  let timely = 0 // the bytes for which the waiting began anew
+  let waited = 0 // since then, for the client alone: our own disk may take its time
   try {
     for (;;) {
-      const next = await withinIdle(pieces.next(), limits.idleMs)
+      const asked = performance.now()
+      const next = await withinIdle(pieces.next(), limits.idleMs, waited)
       if (next.done) return
+      waited += performance.now() - asked
       bytes += next.value.length
+      if (bytes - timely >= LEAST_BYTES) {
+        timely = bytes
+        waited = 0
+      }
       if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes)
       if (limits.watch && bytes - watched >= WATCH_EVERY) {
         watched = bytes
@@ -103,12 +113,12 @@ export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
   })
 }
 
-async function withinIdle<T>(next: Promise<T>, idleMs: number): Promise<T> {
+async function withinIdle<T>(next: Promise<T>, idleMs: number, waitedMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new AppError('timeout', `The request body stopped for ${idleMs / 1000} seconds`)),
-      idleMs,
+      () => reject(new AppError('timeout', `The request body all but stopped for ${idleMs / 1000} seconds`)),
+      idleMs - waitedMs,
     )
   })
   try {

@@ -81,6 +81,29 @@ test('a client that falls silent is told 408, and what it sent is removed', asyn
   client.destroy()
 })
 
+test('a client that drips is told 408 too, and its turn is free again', async (t) => {
+  const app = await open(t, { idleMs: 300, maxUploads: 1 })
+  const { client, answered } = begin(app)
+  client.write('{"documents":[')
+  const drip = setInterval(() => client.write(' '), 50)
+  t.after(() => clearInterval(drip))
+  assert.equal((await answered).status, 408)
+  client.destroy()
+  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+})
+
+test('a client that is slow but steady is waited for', async (t) => {
+  const app = await open(t, { idleMs: 300 })
+  const { client, answered } = begin(app)
+  client.write(JSON.stringify(batch(pdf())).slice(0, -1))
+  for (let time = 0; time < 6; time += 1) {
+    client.write(' '.repeat(16_384))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  client.end('}')
+  assert.equal((await answered).status, 200)
+})
+
 test('a client that breaks off leaves nothing behind, and the server goes on', async (t) => {
   const app = await open(t, {})
   const { client } = begin(app)
