@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openDatabase } from '../../src/store/database.ts'
+import { insertDocuments } from '../../src/store/documents.ts'
+import { startTestApp } from '../support/app.ts'
+import { fillDirectory } from '../support/directory.ts'
+
+const COUNT = 1203
+
+test('a large batch lets others have turns, and keeps the order of its files', async (t) => {
+  const app = await startTestApp(t)
+  await fillDirectory(app)
+  const db = openDatabase(app.dataDir)
+  t.after(() => db.destroy())
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 0)
+  const files = Array.from({ length: COUNT }, (_, index) => ({
+    name: `file ${(index * 7919) % COUNT}`,
+    mimetype: 'text/plain',
+    size: index,
+    sha256: index.toString(16).padStart(64, '0'),
+  }))
+  const batch = { companyId: 1, agentId: 1, ownerId: 1, createdAt: '2026-03-24T12:00:00.000Z', files }
+  const rows = await db.transaction().execute((trx) => insertDocuments(trx, batch))
+  clearInterval(counting)
+  assert.ok(turns > 2, `${turns} turns`)
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    files.map(({ name }) => name),
+  )
+  const stored = await db
+    .selectFrom('documents')
+    .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+    .select(['documents.id', 'documents.name', 'attachment_id', 'sha256', 'attachments.name as attached'])
+    .orderBy('documents.id')
+    .execute()
+  assert.deepEqual(
+    stored.map(({ sha256 }) => sha256),
+    files.map(({ sha256 }) => sha256),
+  )
+  for (const [at, row] of stored.entries()) {
+    assert.equal(row.attached, row.name)
+    assert.deepEqual(rows[at], { id: row.id, name: row.name, attachment_id: row.attachment_id })
+  }
+})
