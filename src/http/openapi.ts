@@ -75,7 +75,12 @@ function operationOf(endpoint: AnyEndpoint): JsonSchema {
   const fails = (status: number, description: string) => {
     responses[status] = response(description, ERRORS[family])
   }
-  if (endpoint.body) fails(400, 'The body is not what it must be')
+  if (endpoint.body) {
+    fails(400, 'The body is not what it must be')
+    fails(408, 'The body did not arrive in time')
+    fails(413, 'The body is too large')
+    fails(415, 'The body is in a coding that is not understood')
+  }
   if (access === 'key') fails(401, 'Missing or invalid API key')
   else if (access !== 'open') {
     fails(401, 'Missing, invalid or expired token')
