@@ -22,7 +22,7 @@ import { mountDocuments } from './documents.ts'
 import { errorAnswer, familyOf } from './errors.ts'
 import { keptReply } from './etag.ts'
 import { mountHealth } from './health.ts'
-import { bareHeaders, listenOn } from './listen.ts'
+import { bareHeaders, type ConnectionLimits, listenOn } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOpenapi } from './openapi.ts'
 import { mountProviders } from './providers.ts'
@@ -56,6 +56,7 @@ export type ServerOptions = {
   /** Proxies whose X-Forwarded-For is believed, in the log. */
   proxies?: BlockList | undefined
   tls?: TlsFiles | undefined
+  connections?: ConnectionLimits | undefined
   /** Origins of websites that may read answers in a browser; `*` is any. */
   corsOrigins?: readonly string[] | undefined
   /** `local`: at /metrics, for who asks on this machine. A place: there, for everybody who gets to it. */
