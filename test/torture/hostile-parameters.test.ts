@@ -186,7 +186,8 @@ async function judge(response: Response, path: string, described: Described, nam
   const answer = JSON.parse(bytes)
   const { pathname } = new URL(response.url)
   if (response.status === 200 && pathname.split('/').length !== path.split('/').length) return
-  assert.ok(ajv.validate(schema, answer), `${about} ${ajv.errorsText()}`)
+  const isAsDeclared = ajv.validate(schema, answer) as boolean
+  assert.ok(isAsDeclared, `${about} ${ajv.errorsText()}`)
   if (response.status !== 422 || !Array.isArray(answer.detail)) return
   assert.ok(answer.detail.length > 0, about)
   for (const { loc, msg } of answer.detail) {
