@@ -32,6 +32,9 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   await readEverySeries(server.port, key)
   await wait(SETTLED_MS)
   figures.push(figureOf('after every series was read', server.memory(), 110))
+  await sendEveryHistory(server.port, key)
+  await wait(SETTLED_MS)
+  figures.push(figureOf('after every history was sent whole', server.memory(), 110))
   await server.stop()
 
   server = await startProgram(dataDir, program)
@@ -48,13 +51,21 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   return figures
 }
 
+/** All series on one day, for which each of them is read whole. */
 async function readEverySeries(port: number, key: string): Promise<void> {
-  const headers = { 'X-API-Key': key }
-  const url = `http://127.0.0.1:${port}/api/v1/series`
-  const series = (await (await fetch(url, { headers })).json()) as { id: number }[]
-  for (const { id } of series) {
-    const answer = await fetch(`${url}/${id}/history?from=1983-01-01`, { headers })
-    if (!answer.ok) throw new Error(await answer.text())
-    await answer.arrayBuffer()
+  const rates = await answerOf(port, '/rates?on=2001-05-06', key)
+  if (rates.length < 47) throw new Error(`only ${rates.length} series were read`)
+}
+
+/** 35 MB of answers, which go through both caches and are compressed. */
+async function sendEveryHistory(port: number, key: string): Promise<void> {
+  for (const { id } of await answerOf(port, '/series', key)) {
+    await answerOf(port, `/series/${id}/history?from=1983-01-01`, key)
   }
+}
+
+async function answerOf(port: number, path: string, key: string): Promise<{ id: number }[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { headers: { 'X-API-Key': key } })
+  if (!answer.ok) throw new Error(await answer.text())
+  return (await answer.json()) as { id: number }[]
 }
