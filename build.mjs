@@ -24,14 +24,10 @@ const UNIT = 'src/cli/cambista.service'
 const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT] // what src/assets.ts reads, besides the addon
 const IN_ARCHIVES = ['README.md', 'LICENSE', UNIT]
 const LARGEST_MB = 125
-// The heap, for a small machine. V8 would let each half of the young generation grow from 1 to 32 MB, which a server that
-// answers as much as it can keeps for ever; let the old one double before it looks for garbage; and not count buffers.
-const V8_FLAGS = [
-  '--min-semi-space-size=4',
-  '--max-semi-space-size=4',
-  '--heap-growing-percent=20',
-  '--external-memory-accounted-in-global-limit',
-]
+// V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it
+// can keeps for ever. No other flags: with most of them it does not take the compiled code of Node's own modules that is
+// in the runtime, and a start takes 27 ms longer.
+const V8_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 const QUIET = ['ignore', 'ignore', 'inherit']
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
