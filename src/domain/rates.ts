@@ -1,7 +1,7 @@
 // Which published day answers. Pure functions over columns: no SQL, no HTTP, no clock.
 
 import { dayOf, type IsoDate, isoOf } from '../dates.ts'
-import type { Column } from '../store/rate-book.ts'
+import { type Column, valueAt } from '../store/rate-book.ts'
 import type { SeriesRow } from '../store/series.ts'
 
 /** One published value. */
@@ -12,9 +12,8 @@ export function rateOn(column: Column, day: IsoDate, exact = false): RatePoint |
   const wanted = dayOf(day)
   const at = lastIndexOn(column.days, wanted)
   const found = column.days[at]
-  const value = column.values[at]
-  if (found === undefined || value === undefined || (exact && found !== wanted)) return undefined
-  return { rate_date: isoOf(found), value }
+  if (found === undefined || (exact && found !== wanted)) return undefined
+  return { rate_date: isoOf(found), value: valueAt(column, at) }
 }
 
 /** The sides of a pair on the newest day, on or before the one asked for, with any value (decisions 2.6). */
@@ -33,7 +32,7 @@ export function latestOfPair(
   for (const [side, at] of last.entries()) {
     const rateType = sides[side]?.rate_type
     // Days are never mixed: a side that was not published on the newest day stays null.
-    if (rateType && columns[side]?.days[at] === newest) found[rateType] = columns[side].values[at] ?? null
+    if (rateType && columns[side]?.days[at] === newest) found[rateType] = valueAt(columns[side], at)
   }
   return { rate_date: isoOf(newest), ...found }
 }

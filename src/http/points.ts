@@ -2,7 +2,7 @@
 // blocks, so that a range costs no more in a long column than in a short one.
 
 import { isoOf } from '../dates.ts'
-import type { Column, RatePage } from '../store/rate-book.ts'
+import { type Column, type RatePage, valueAt } from '../store/rate-book.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
 const BEFORE_VALUE = '{"rate_date":"YYYY-MM-DD","value":"'.length
@@ -40,16 +40,14 @@ function blockText(page: RatePage, seriesId: number, column: Column, begin: numb
 }
 
 /** Length of the text of some points: dates are all of one length, values are not. */
-function lengthOf(column: Column, first: number, end: number): number {
-  let length = (end - first) * (BEFORE_VALUE + AFTER_VALUE)
-  for (let at = first; at < end; at += 1) length += column.values[at]?.length ?? 0
-  return length
+function lengthOf({ starts }: Column, first: number, end: number): number {
+  return (end - first) * (BEFORE_VALUE + AFTER_VALUE) + (starts[end] ?? 0) - (starts[first] ?? 0)
 }
 
-function render({ days, values }: Column, first: number, end: number): Buffer {
+function render(column: Column, first: number, end: number): Buffer {
   let text = ''
   for (let at = first; at < end; at += 1) {
-    text += `{"rate_date":"${isoOf(days[at] ?? 0)}","value":"${values[at]}"},`
+    text += `{"rate_date":"${isoOf(column.days[at] ?? 0)}","value":"${valueAt(column, at)}"},`
   }
   return Buffer.from(text, 'latin1')
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { addDays, type Clock, todayIn } from '../dates.ts'
 import { pointsBetween } from '../domain/rates.ts'
 import { AppError } from '../errors.ts'
-import type { RateBook } from '../store/rate-book.ts'
+import { makeColumn, type RateBook } from '../store/rate-book.ts'
 import type { Api } from './api.ts'
 import { cachedReply } from './etag.ts'
 import { BooleanParam, CurrencyParam, DateParam, IdParam, ProviderParam, reversedRange } from './params.ts'
@@ -12,7 +12,7 @@ import { Day, DecimalText, Pair, RateTypeOut } from './shapes.ts'
 
 const HISTORY_DAYS = 90
 const END = Buffer.from(']}')
-const EMPTY = { days: new Int32Array(), values: [] }
+const EMPTY = makeColumn(new Int32Array(), [])
 
 const SeriesOut = v.object({
   id: v.pipe(v.number(), v.integer()),

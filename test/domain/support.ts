@@ -2,12 +2,12 @@
 
 import { dayOf, type IsoDate } from '../../src/dates.ts'
 import type { RateType } from '../../src/providers/provider.ts'
-import type { Column } from '../../src/store/rate-book.ts'
+import { type Column, makeColumn } from '../../src/store/rate-book.ts'
 import type { SeriesRow } from '../../src/store/series.ts'
 
 /** A column of the days given, in their order. */
 export function columnFrom(values: Record<IsoDate, string>): Column {
-  return { days: Int32Array.from(Object.keys(values), dayOf), values: Object.values(values) }
+  return makeColumn(Int32Array.from(Object.keys(values), dayOf), Object.values(values))
 }
 
 export function seriesOf(id: number, base: string, quote: string, rateType: RateType): SeriesRow {

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { isoOf } from '../../src/dates.ts'
 import { pointsText } from '../../src/http/points.ts'
 import { createShelf } from '../../src/shelf.ts'
-import type { RatePage } from '../../src/store/rate-book.ts'
+import { makeColumn, type RatePage } from '../../src/store/rate-book.ts'
 
 const COUNT = 10_000
 const days = Int32Array.from({ length: COUNT }, (_, at) => 4748 + at)
 const values = Array.from({ length: COUNT }, (_, at) => String(at * 7))
-const column = { days, values }
+const column = makeColumn(days, values)
 const EDGES = [0, 1, 4095, 4096, 4097, 8191, 8192, 9999, 10_000]
 
 test('writes any range of a column, whichever blocks it is kept in', () => {
@@ -26,13 +26,14 @@ test('writes any range of a column, whichever blocks it is kept in', () => {
 
 test('reads no more of a long column than the range needs', () => {
   const read = new Set<number>()
-  const watched = new Proxy(values, {
+  const watched = new Proxy(column.days, {
     get(target, name) {
       if (typeof name === 'string' && /^\d+$/.test(name)) read.add(Number(name))
-      return Reflect.get(target, name)
+      const found = Reflect.get(target, name, target)
+      return typeof found === 'function' ? found.bind(target) : found
     },
   })
   const page = { pieces: createShelf(10_000_000) } as unknown as RatePage
-  pointsText(page, 1, { days, values: watched }, 9000, 9010)
+  pointsText(page, 1, { ...column, days: watched }, 9000, 9010)
   assert.equal(Math.min(...read), 8192)
 })

@@ -32,6 +32,6 @@ const before = used()
 const book = await openRateBook(db)
 const columns = await book.page().columns(book.page().series)
 const megabytes = (used() - before) / 2 ** 20
-const values = columns.reduce((sum, column) => sum + column.values.length, 0)
+const values = columns.reduce((sum, column) => sum + column.days.length, 0)
 process.stdout.write(JSON.stringify({ values, megabytes }))
 await db.destroy()
