@@ -1,20 +1,13 @@
 // The HTTP server below the framework: time-outs and limits, what is not HTTP, listening and closing.
 
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../errors.ts'
+import { type ConnectionOptions, limitConnections } from './connections.ts'
 import { errorBody, familyOf } from './errors.ts'
 import type { Tls } from './tls.ts'
-
-export type ConnectionLimits = {
-  /** Connections at once; one more is closed unanswered, and idle ones give way to the next. */
-  connections: number
-  /** How long a client may take nothing of its answer. */
-  unreadMs: number
-}
 
 const LIMITS = {
   headersTimeout: 15_000, // a client that drips its headers
@@ -25,10 +18,6 @@ const LIMITS = {
   handshakeTimeout: 10_000, // of TLS; a server that is closing waits so long
   requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
 }
-// A connection takes some 20 kB, so that a flood of them takes no more than 80 MB.
-const CONNECTIONS: ConnectionLimits = { connections: 4096, unreadMs: 60_000 }
-/** Files of the program itself: database, uploads (64 blobs that wait, 16 that are written), downloads, folders. */
-const OTHER_FILES = 160
 const NOT_HTTP = /^(HPE|ERR_HTTP)_/
 const MALFORMED: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request headers are too large'],
@@ -39,27 +28,24 @@ const LINGER_MS = 1000
 
 /** Listens; `url` is where. @throws AppError `failed` when the address cannot be had */
 export async function listenOn(
-  options: { host: string; port: number; tls?: Tls | undefined; connections?: ConnectionLimits | undefined },
+  options: { host: string; port: number; tls?: Tls | undefined; connections: ConnectionOptions },
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const answers = new WeakMap<Duplex, Set<ServerResponse>>() // not yet finished, in the order of their requests
   const begin = (req: IncomingMessage, res: ServerResponse) => {
-    const open = answers.get(req.socket) ?? new Set()
-    answers.set(req.socket, open.add(res))
-    res.on('close', () => open.delete(res))
+    connections.note(req, res)
     handle(req, res)
   }
   const { tls } = options
   const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
-  limitConnections(server, options.connections ?? CONNECTIONS, (socket) => !answers.get(socket)?.size)
+  const connections = limitConnections(server, options.connections)
   // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
   Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
   server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
   server.on('checkContinue', begin) // who is refused is not told to send on: body.ts says when to
   server.on('connect', (_, socket) => {
     // It has let go of its parser: answers before it on the socket can no longer be finished.
-    if (answers.get(socket)?.size) socket.destroy()
+    if (connections.answersOn(socket)?.size) socket.destroy()
     else refuse(socket, 405, errorBody('rates', 405, 'Method not allowed'), nextId(), 'Allow: GET, HEAD')
   })
   const malformed = new WeakSet<Duplex>()
@@ -68,7 +54,9 @@ export async function listenOn(
     if (!NOT_HTTP.test(error.code ?? '')) socket.destroy()
     else if (!malformed.has(socket)) {
       malformed.add(socket) // each further block of it is reported again, also after the answer
-      whenItsTurn(answers.get(socket), (res) => refuseMalformed(error, socket, nextId(), res?.req.url))
+      whenItsTurn(connections.answersOn(socket), (res) =>
+        refuseMalformed(error, socket, nextId(), res?.req.url),
+      )
     }
   })
   await listen(server, options)
@@ -124,31 +112,6 @@ export function bareHeaders(id: string): Record<string, string> {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',
-  }
-}
-
-/** Keeps connections below the files that the process may open, and ends those that hold an answer up. */
-function limitConnections(
-  server: Server,
-  { connections, unreadMs }: ConnectionLimits,
-  isIdle: (socket: Duplex) => boolean,
-): void {
-  server.maxConnections = Math.min(connections, Math.max(1, filesAllowed() - OTHER_FILES))
-  server.on('drop', () => server.closeIdleConnections())
-  server.timeout = unreadMs
-  // Nothing moves while we work on an answer, too: that is no fault of the client's.
-  server.on('timeout', (socket) => {
-    if (socket.writableLength > 0 || isIdle(socket)) socket.destroy()
-  })
-}
-
-/** How many files this process may have open; without a limit that can be read, as many as it likes. */
-function filesAllowed(): number {
-  try {
-    const [, most] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return most === undefined ? Number.POSITIVE_INFINITY : Number(most)
-  } catch {
-    return Number.POSITIVE_INFINITY
   }
 }
 

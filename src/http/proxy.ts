@@ -49,6 +49,14 @@ export function peerOf(req: IncomingMessage): string {
   return plain(req.socket.remoteAddress ?? '')
 }
 
+/** Whether many clients may come from this address: it is this machine's, or one of the proxies'. */
+export function isSharedBy(proxies: BlockList | undefined): (address: string) => boolean {
+  return (address) => {
+    const peer = plain(address)
+    return isAmong(peer, loopback) || (proxies !== undefined && isAmong(peer, proxies))
+  }
+}
+
 /** Whether the request was made on this machine, and by no proxy. */
 export function isLocal(req: IncomingMessage): boolean {
   // An nginx that was told nothing of headers adds none, but speaks HTTP/1.0.

@@ -16,22 +16,23 @@ import { mountAgents } from './agents.ts'
 import { ANSWERED, createApi, nodeOf, respond } from './api.ts'
 import type { Keyring } from './auth.ts'
 import { drainAfter } from './body.ts'
+import type { ConnectionLimits } from './connections.ts'
 import { mountConvert } from './convert.ts'
 import { createCors } from './cors.ts'
 import { mountDocuments } from './documents.ts'
 import { errorAnswer, familyOf } from './errors.ts'
 import { keptReply } from './etag.ts'
 import { mountHealth } from './health.ts'
-import { bareHeaders, type ConnectionLimits, listenOn } from './listen.ts'
+import { bareHeaders, listenOn } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOpenapi } from './openapi.ts'
 import { mountProviders } from './providers.ts'
-import { clientOf, peerOf } from './proxy.ts'
+import { clientOf, isSharedBy, peerOf } from './proxy.ts'
 import { mountRates } from './rates.ts'
 import { mountScheduler } from './scheduler.ts'
 import { mountSeries } from './series.ts'
 import { mountSyncRuns } from './sync-runs.ts'
-import { openTls, type TlsFiles } from './tls.ts'
+import { openTls, type Tls, type TlsFiles } from './tls.ts'
 import type { Turns } from './turns.ts'
 import { mountUploads, type UploadLimits } from './uploads.ts'
 import { vitalsOf } from './vitals.ts'
@@ -78,7 +79,8 @@ export async function startServer(
   const { log } = deps
   const metering = options.metrics && (await import('./metrics.ts'))
   const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics() }
-  const listen = async (app: H3, where: Parameters<typeof listenOn>[0]) => {
+  const connections = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
+  const listen = async (app: H3, where: { host: string; port: number; tls?: Tls | undefined }) => {
     const running = new Set<Promise<unknown>>()
     const handle = (req: IncomingMessage, res: ServerResponse) => {
       const work = answer(app, frame, req, res)
@@ -87,7 +89,7 @@ export async function startServer(
       running.add(work)
       work.then(done, done)
     }
-    const listener = await listenOn(where, handle, frame.nextId)
+    const listener = await listenOn({ ...where, connections }, handle, frame.nextId)
     parts.defer(async () => {
       await listener.close()
       await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it

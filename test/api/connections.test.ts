@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { listenOn } from '../../src/http/listen.ts'
 import { startTestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 
@@ -18,18 +20,69 @@ async function dial(t: TestContext, url: string): Promise<Socket> {
   return socket
 }
 
-/** Whether the server answers on the socket, or closes it. */
-async function isServed(socket: Socket): Promise<boolean> {
-  socket.write(GET)
-  return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)])
+/** Whether the server answers on the socket, or has closed it. */
+async function isServed(socket: Socket, text = GET): Promise<boolean> {
+  socket.write(text)
+  const closed = socket.destroyed || once(socket, 'close').then(() => true)
+  return Promise.race([once(socket, 'data').then(() => true), Promise.resolve(closed).then(() => false)])
 }
 
-test('a connection too many is closed, and idle ones make room for the next', async (t) => {
-  const { app } = await startTestApp(t, { listen: { connections: { connections: 2, unreadMs: 5000 } } })
-  const idle = [await dial(t, app.url), await dial(t, app.url)]
-  for (const socket of idle) assert.equal(await isServed(socket), true)
-  assert.equal(await isServed(await dial(t, app.url)), false)
-  await until(async () => isServed(await dial(t, app.url)))
+test('a full server closes the connection that waits longest, and no other', async (t) => {
+  const { app } = await startTestApp(t, { listen: { connections: { connections: 3, unreadMs: 5000 } } })
+  const longest = await dial(t, app.url)
+  assert.equal(await isServed(longest), true)
+  const shorter = await dial(t, app.url)
+  assert.equal(await isServed(shorter), true)
+  const third = await dial(t, app.url)
+  assert.equal(await isServed(third), true)
+  assert.equal(await isServed(await dial(t, app.url)), true)
+  await until(() => longest.destroyed)
+  assert.equal(await isServed(shorter), true)
+})
+
+test('one that is new, or half-way through its headers, does not make room', async (t) => {
+  const { app, logged } = await startTestApp(t, {
+    listen: { connections: { connections: 3, unreadMs: 5000 } },
+  })
+  const [fresh, first, again] = [await dial(t, app.url), await dial(t, app.url), await dial(t, app.url)]
+  first.write(GET.slice(0, 20))
+  assert.equal(await isServed(again), true)
+  again.write(GET.slice(0, 20))
+  await wait(50)
+  for (const _ of [1, 2]) assert.equal(await isServed(await dial(t, app.url)), false)
+  assert.equal(await isServed(fresh), true)
+  for (const half of [first, again]) assert.equal(await isServed(half, GET.slice(20)), true)
+  assert.equal(await isServed(await dial(t, app.url)), true, 'there was room again')
+  const warnings = logged.join('').match(/.*too many connections.*/g)
+  assert.equal(warnings?.length, 1)
+  assert.match(warnings[0] ?? '', /"level":"warn".*"limit":3,"client":"127.0.0.1","refused":1/)
+})
+
+test('one client has at most a quarter of the connections, unless many share its address', async (t) => {
+  const serve = async (isShared: boolean) => {
+    const warned: string[] = []
+    const server = await listenOn(
+      {
+        host: '127.0.0.1',
+        port: 0,
+        connections: {
+          log: { warn: (event) => warned.push(event) },
+          limits: { connections: 8, unreadMs: 5000 },
+          isShared: (address) => address === '127.0.0.1' && isShared,
+        },
+      },
+      (_, res) => res.end('x'),
+      () => 'id',
+    )
+    t.after(() => server.close())
+    const served: boolean[] = []
+    for (let at = 0; at < 4; at += 1) served.push(await isServed(await dial(t, server.url)))
+    return { served, warned }
+  }
+  assert.deepEqual(await serve(true), { served: [true, true, true, true], warned: [] })
+  const alone = await serve(false)
+  assert.deepEqual(alone.served, [true, true, false, false])
+  assert.deepEqual(alone.warned, ['too many connections of one client'])
 })
 
 test('a client that takes nothing of its answers is cut off, one that takes its time is not', async (t) => {
@@ -48,7 +101,7 @@ test('a client that takes nothing of its answers is cut off, one that takes its 
     slow.pause()
     setTimeout(() => slow.resume(), 20)
   })
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await wait(1500)
   assert.equal(ended, false)
   assert.ok(taken > 0)
   const left = once(deaf, 'close')
