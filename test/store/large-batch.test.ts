@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { keepBatch } from '../../src/domain/documents.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { insertDocuments } from '../../src/store/documents.ts'
 import { startTestApp } from '../support/app.ts'
-import { fillDirectory } from '../support/directory.ts'
+import { fillDatabase, fillDirectory } from '../support/directory.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { openTestBlobs } from '../support/parties.ts'
 
 const COUNT = 1203
 
@@ -44,4 +47,34 @@ test('a large batch lets others have turns, and keeps the order of its files', a
     assert.equal(row.attached, row.name)
     assert.deepEqual(rows[at], { id: row.id, name: row.name, attachment_id: row.attachment_id })
   }
+})
+
+test('others have turns while the files of a large batch are looked for', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await fillDatabase(dataDir)
+  const db = temporaryDatabase(t, dataDir)
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 0)
+  t.after(() => clearInterval(counting))
+  const turnsAt: number[] = []
+  const blobs = {
+    ...(await openTestBlobs(dataDir)),
+    commit: async () => {},
+    isThere() {
+      turnsAt.push(turns)
+      for (const end = performance.now() + 0.02; performance.now() < end; );
+      return true
+    },
+  }
+  const staged = { size: 1, path: '', sync: async () => {}, discard: async () => {} }
+  const files = Array.from({ length: COUNT }, (_, index) => ({
+    name: 'same.txt',
+    mimetype: 'text/plain',
+    blob: { ...staged, sha256: index.toString(16).padStart(64, '0') },
+  }))
+  await keepBatch(db, blobs, { companyId: 1, agentId: 1, ownerId: 1, files }, 'now', undefined)
+  assert.equal(turnsAt.length, COUNT)
+  assert.ok(Number(turnsAt.at(-1)) - Number(turnsAt[0]) >= 2, turnsAt.join())
 })
