@@ -27,7 +27,7 @@ const LARGEST_MB = 125
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it
 // can keeps for ever. No other flags: with most of them it does not take the compiled code of Node's own modules that is
 // in the runtime, and a start takes 27 ms longer.
-const V8_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
+const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=4']
 const QUIET = ['ignore', 'ignore', 'inherit']
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values

@@ -10,8 +10,8 @@ import { countRates, selectColumnOfSeries } from './rates.ts'
 import { type SeriesRow, selectSeries } from './series.ts'
 import type { Db } from './tables.ts'
 
-const ANSWER_BYTES = 16 * 1024 * 1024
-const PIECE_BYTES = 8 * 1024 * 1024
+const ANSWER_BYTES = 12 * 1024 * 1024
+const PIECE_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 0x0a
 const DATE_LENGTH = 'YYYY-MM-DD'.length
 const NO_PAIRS: SeriesByPair = new Map()
