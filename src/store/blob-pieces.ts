@@ -1,7 +1,9 @@
 // The bytes of a blob, read into two blocks by turns: while one is used, the other fills. Fresh memory for each piece
 // took half of the processor of a download, in the garbage collector.
 
+import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { AppError } from '../errors.ts'
 
 /** Bytes from `start` to `end`, both included. */
 export type ByteRange = { start: number; end: number }
@@ -36,6 +38,26 @@ export async function* piecesOf(open: () => Promise<FileHandle>, { start, end }:
   } finally {
     await filling?.catch(() => {}) // nothing may be read any more when the file is closed
     await file.close()
+  }
+}
+
+/**
+ * The same, of a whole content, whose last piece is given only if all of them together are the ones that were uploaded.
+ * @throws AppError `failed` in its place if not
+ */
+export async function* checkedPieces(pieces: Pieces, content: { sha256: string; size: number }): Pieces {
+  const hash = createHash('sha256')
+  let seen = 0
+  for await (const piece of pieces) {
+    hash.update(piece)
+    seen += piece.length
+    if (seen === content.size && hash.digest('hex') !== content.sha256) {
+      throw new AppError(
+        'failed',
+        `the content ${content.sha256} was altered on the disk: see cambista doctor`,
+      )
+    }
+    yield piece
   }
 }
 
