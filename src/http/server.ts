@@ -10,6 +10,7 @@ import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { RateBook } from '../store/rate-book.ts'
+import { isOfDatabase, storageError } from '../store/storage-error.ts'
 import type { Db } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
 import { mountAgents } from './agents.ts'
@@ -163,6 +164,7 @@ function mountApi(app: H3, deps: HttpDeps): Pick<Turns, 'status'> {
 function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
+  if (isOfDatabase(cause)) cause = storageError(cause)
   const { status, body, headers } = errorAnswer(cause, familyOf(event.url.pathname))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }

@@ -1,4 +1,4 @@
-// What a client is told when the disk or the database cannot take an upload. The cause is kept for the log.
+// What a client is told when the disk or the database fails. The cause is kept for the log.
 
 import { AppError } from '../errors.ts'
 
@@ -18,5 +18,11 @@ export function storageError(error: unknown): unknown {
     return new AppError('busy', 'The database is in use: try again in a moment', { cause: error })
   }
   if (!OUTSIDE.test(code)) return error
-  return new AppError('unavailable', 'Documents cannot be stored at the moment', { cause: error })
+  const words = isOfDatabase(error) ? 'The database cannot be read or written' : 'Documents cannot be stored'
+  return new AppError('unavailable', `${words} at the moment`, { cause: error })
+}
+
+/** Whether SQLite reports it. */
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
 }

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, copyFileSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
 import { blobPath } from '../../src/store/blobs.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../support/directory.ts'
@@ -15,8 +16,9 @@ import { figure, PROGRAM, SEED, scaled } from './scale.ts'
 
 const SMALL = randomBytes(3000)
 const LARGE = randomBytes(1_000_000)
-const DAMAGES = scaled({ short: 12, long: 150 })
+const DAMAGES = scaled({ short: 10, long: 150 })
 const PAGE = 4096
+const UNREADABLE = 'The database cannot be read or written at the moment'
 
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -84,32 +86,58 @@ test('of a damaged database page nothing wrong is served as right', async (t) =>
     // The head of a page says where its cells are: a database cannot tell a digit that was altered from a right one.
     const page = random.int(1, pages - 1)
     for (let at = 0; at < 8; at += 1) flip(target, page * PAGE + at)
-    let app: TestApp
-    try {
-      app = await startTestApp(t, { dataDir })
-    } catch (error) {
-      assert.match(String(error), /malformed|cannot open|not a database/, `page ${page}`)
+    const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir]
+    const server = startProgram(t, words, {}, PROGRAM)
+    const url = await server.says(/url=(\S+)/).then(
+      ([, url]) => url,
+      () => undefined,
+    )
+    if (url === undefined) {
+      assert.equal(await server.ended(), 1, `page ${page}`)
+      assert.match(server.printed.err, /^cambista: .*malformed/m, `page ${page}`)
       sum.refused += 1
       continue
     }
     for (const [at, path] of paths.entries()) {
-      const response = await app.get(path).catch((error) => assert.fail(`page ${page}: ${error}`))
+      const response = await fetch(url + path, { headers: { 'x-api-key': built.key } })
       const text = await response.text()
       if (response.status === 200) assert.equal(text, right[at], `page ${page}: ${path}`)
       else {
         assert.equal(response.status, 503, `page ${page}: ${text}`)
-        assert.equal(text, '{"detail":"The database cannot be read or written at the moment"}')
+        assert.equal(text, JSON.stringify({ detail: UNREADABLE }))
       }
       sum[response.status === 200 ? 'right' : 'unavailable'] += 1
     }
-    await app.app.close().catch(() => {})
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended(), 0, `page ${page}: ${server.printed.err}`)
     if (damage < 3) {
       const { code, out } = await examined(t, dataDir)
       assert.equal(code, 1, `page ${page}`)
       assert.match(out, /database/, `page ${page}`)
     }
   }
-  figure(t, 'damaged pages: starts refused, answers 503, answers right', Object.values(sum).join(', '))
+  figure(t, 'over damaged pages: starts refused, answers 503, answers right', Object.values(sum).join(', '))
+})
+
+test('a database that is damaged under a server is a 503 in words, and the server lives', async (t) => {
+  const app = await startTestApp(t)
+  await fillDirectory(app)
+  await app.sync()
+  const path = join(app.dataDir, 'cambista.db')
+  const other = new Sqlite(path)
+  t.after(() => other.close())
+  other.pragma('wal_checkpoint(truncate)')
+  other.exec('begin immediate; update companies set name = upper(name)')
+  for (let page = 1; page < statSync(path).size / PAGE; page += 1) flip(path, page * PAGE)
+  other.exec('commit') // what the server holds of the file is out of date now
+  const series = await app.get('/api/v1/series/1/history?from=2026-01-02&to=2026-03-20')
+  assert.equal(series.status, 503)
+  assert.deepEqual(await series.json(), { detail: UNREADABLE })
+  const documents = await read(app, '/api/v1/documents')
+  assert.equal(documents.status, 503)
+  assert.deepEqual(await documents.json(), { status: 'error', message: UNREADABLE })
+  assert.equal((await app.get('/healthz')).status, 200)
+  assert.ok(app.logged.some((line) => /request refused.*malformed/.test(line)))
 })
 
 async function examined(t: TestContext, dataDir: string): Promise<{ code: number | string; out: string }> {
