@@ -49,7 +49,7 @@ test('killed at random moments, it has lost nothing that it acknowledged', async
   figure(t, 'syncs cut off', sum.syncs)
   figure(t, 'rates found whole', sum.rates)
   assert.ok(sum.interrupted >= KILLS && sum.acknowledged >= KILLS, 'the kills met hardly any upload')
-  assert.ok(sum.syncs >= KILLS / 4, 'the kills met hardly any sync')
+  assert.ok(sum.syncs >= KILLS / 10, 'the kills met hardly any sync')
 })
 
 /** The life of one data directory: some kills, and a start after the last. */
