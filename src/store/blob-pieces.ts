@@ -11,12 +11,27 @@ export type ByteRange = { start: number; end: number }
 /** Pieces of a file, each good until the next is asked for, which is written over it. */
 export type Pieces = AsyncGenerator<Buffer, void, undefined>
 
+/** How many read pieces at the moment, of one folder. */
+export type Crowd = { readers: number }
+
 const BLOCK_BYTES = 256 * 1024
+// A client that does not read keeps its blocks: a thousand of them would keep half a gigabyte, which the process would
+// not even give back to the system when they are gone.
+const LARGE_BLOCKS_FOR = 16
+const CROWD_BLOCK_BYTES = 16 * 1024
 
 /** No file is open until the first piece is asked for. @throws if the file ends before the range does */
-export async function* piecesOf(open: () => Promise<FileHandle>, { start, end }: ByteRange): Pieces {
+export async function* piecesOf(
+  open: () => Promise<FileHandle>,
+  { start, end }: ByteRange,
+  crowd: Crowd,
+): Pieces {
   const file = await open()
-  const blockBytes = Math.min(BLOCK_BYTES, end + 1 - start)
+  crowd.readers += 1
+  const blockBytes = Math.min(
+    crowd.readers > LARGE_BLOCKS_FOR ? CROWD_BLOCK_BYTES : BLOCK_BYTES,
+    end + 1 - start,
+  )
   const spare: Buffer[] = []
   const read = async (at: number): Promise<Buffer> => {
     const block = spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes)

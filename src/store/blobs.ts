@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type ByteRange, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
+import { type ByteRange, type Crowd, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
 import { storageError } from './storage-error.ts'
 
@@ -46,6 +46,7 @@ const AT_ONCE = 8 // flushes that run together, so that the file system may join
 export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
   const temporary = join(dir, 'tmp')
   const pool: WriterPool = { openFiles: 0, blocks: [] }
+  const crowd: Crowd = { readers: 0 }
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await syncFolder(fs, dir)
   await syncFolder(fs, dirname(dir))
@@ -104,7 +105,7 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
       const found = await unlessMissing(fs.stat(path))
       if (!found) return undefined
       const { size } = found
-      const pieces = () => piecesOf(() => fs.open(path, 'r'), range ?? { start: 0, end: size - 1 })
+      const pieces = () => piecesOf(() => fs.open(path, 'r'), range ?? { start: 0, end: size - 1 }, crowd)
       return { size, pieces, stream: () => Readable.from(copiesOf(pieces()), { objectMode: false }) }
     },
     remove,

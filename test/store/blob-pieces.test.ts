@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/ground.ts'
 
 const BYTES = randomBytes(1_000_000)
 
-function begin(t: TestContext, range: ByteRange) {
+function begin(t: TestContext, range: ByteRange, crowd = { readers: 0 }) {
   const path = join(temporaryDirectory(t), 'file')
   writeFileSync(path, BYTES)
   let closed = 0
@@ -22,7 +22,7 @@ function begin(t: TestContext, range: ByteRange) {
     }
     return file
   }
-  return { pieces: piecesOf(opened, range), closed: () => closed }
+  return { pieces: piecesOf(opened, range, crowd), closed: () => closed }
 }
 
 test('gives every byte of a range, and closes the file', async (t) => {
@@ -54,6 +54,21 @@ test('uses the memory of two pieces, however many there are', async (t) => {
   const memory = new Set<ArrayBufferLike>()
   for await (const piece of pieces) memory.add(piece.buffer)
   assert.equal(memory.size, 2)
+})
+
+test('a crowd of readers gets small pieces, and large ones again when it is gone', async (t) => {
+  const crowd = { readers: 0 }
+  const all = Array.from({ length: 40 }, () => begin(t, { start: 0, end: 999_999 }, crowd))
+  const firsts = await Promise.all(all.map(({ pieces }) => pieces.next()))
+  const lengths = firsts.map(({ value }) => value?.length ?? 0)
+  assert.equal(lengths.filter((length) => length === 262_144).length, 16)
+  assert.equal(lengths.filter((length) => length === 16_384).length, 24)
+  await Promise.all(all.map(({ pieces }) => pieces.return()))
+  assert.equal(crowd.readers, 0)
+  const seen = await Array.fromAsync(begin(t, { start: 0, end: 999_999 }, { readers: 40 }).pieces, (piece) =>
+    Buffer.from(piece),
+  )
+  assert.equal(Buffer.concat(seen).equals(BYTES), true)
 })
 
 test('opens nothing before it is asked, and closes when it is left early', async (t) => {
