@@ -39,7 +39,8 @@ const WARN_EVERY_MS = 60_000
 /** Keeps connections below the files that the process may open, and ends those that hold an answer up. */
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
   const { connections, unreadMs } = options.limits ?? LIMITS
-  const most = Math.min(connections, Math.max(1, filesAllowed() - OTHER_FILES))
+  const files = filesAllowed()
+  const most = Math.min(connections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
   const mostOfOne = Math.max(1, Math.floor(most * ONE_CLIENTS_SHARE))
   const answers = new WeakMap<object, Set<ServerResponse>>()
   const waiting = new Map<Socket, number>() // those between two requests, with the bytes read of each until then

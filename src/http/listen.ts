@@ -18,6 +18,8 @@ const LIMITS = {
   handshakeTimeout: 10_000, // of TLS; a server that is closing waits so long
   requireHostHeader: false, // its own answer would have no body; nothing here depends on the host
 }
+// Of connections that come at once; one that finds no place is tried again by its client a second later, at the soonest.
+const BACKLOG = 4096
 const NOT_HTTP = /^(HPE|ERR_HTTP)_/
 const MALFORMED: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request headers are too large'],
@@ -121,7 +123,7 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
       reject(new AppError('failed', `cannot listen on ${host}:${port}: ${why}`, { cause: error }))
     })
-    server.listen({ host, port }, () => resolve())
+    server.listen({ host, port, backlog: BACKLOG }, () => resolve())
   })
 }
 
