@@ -52,6 +52,7 @@ export async function* piecesOf(
     }
   } finally {
     await filling?.catch(() => {}) // nothing may be read any more when the file is closed
+    crowd.readers -= 1
     await file.close()
   }
 }
