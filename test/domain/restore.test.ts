@@ -13,8 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
+import { test } from 'node:test'
 import { restoreBackup } from '../../src/domain/restore.ts'
 import { openBlobs } from '../../src/store/blobs.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -23,7 +22,6 @@ import { takeLock } from '../../src/store/lock.ts'
 import { selectMeta } from '../../src/store/meta.ts'
 import { startTestApp } from '../support/app.ts'
 import { modesIn, NOW, openVault, type Vault } from '../support/backups.ts'
-import { startProgram } from '../support/program.ts'
 import { runCommand } from '../support/terminal.ts'
 
 const sha = (text: string) => hash('sha256', text)
@@ -201,55 +199,6 @@ test('root restores to an empty directory of the service for the service', async
   const end = await runCommand(['backup', 'restore', vault.setDir, '--data-dir', dataDir])
   assert.equal(end.code, 0, end.err)
   for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).uid, NOBODY, name)
-})
-
-async function killedAt(t: TestContext, words: string[], after: number): Promise<number | string> {
-  const program = startProgram(t, words)
-  await wait(after)
-  program.child.kill('SIGKILL')
-  return program.ended()
-}
-
-test('killed at any moment, a backup is not there or good, and the next one is good', async (t) => {
-  const vault = await openVault(t, ...Array.from({ length: 150 }, (_, i) => `document ${i}`))
-  await vault.db.destroy()
-  const words = ['backup', 'create', vault.setDir, '--data-dir', vault.dataDir]
-  for (const after of [180, 240, 300, 360, 450]) {
-    rmSync(vault.setDir, { recursive: true, force: true })
-    await killedAt(t, words, after)
-    const verified = await runCommand(['backup', 'verify', vault.setDir])
-    if (verified.code !== 0)
-      assert.match(verified.err, /there is no finished backup|cannot read .*set: ENOENT/)
-    const next = await runCommand(words)
-    assert.equal(next.code, 0, next.err)
-    assert.equal((await runCommand(['backup', 'verify', vault.setDir])).code, 0)
-    assert.deepEqual(
-      readdirSync(vault.setDir).filter((name) => name.startsWith('.')),
-      [],
-    )
-  }
-})
-
-test('killed at any moment, a restore has landed whole or not at all, and the next one lands', async (t) => {
-  const vault = await openVault(t, ...Array.from({ length: 150 }, (_, i) => `document ${i}`))
-  await vault.db.destroy()
-  await vault.backUp()
-  for (const isThere of [false, true]) {
-    for (const after of [180, 240, 300, 360, 450]) {
-      const dataDir = join(vault.home, `new-${isThere}-${after}`)
-      if (isThere) mkdirSync(dataDir)
-      const words = ['backup', 'restore', vault.setDir, '--data-dir', dataDir]
-      await killedAt(t, words, after)
-      if (!existsSync(join(dataDir, 'cambista.db'))) {
-        const next = await runCommand(words)
-        assert.equal(next.code, 0, next.err)
-      }
-      assert.equal((await textsIn(dataDir)).length, 150)
-      const doctor = await runCommand(['doctor', '--data-dir', dataDir, '--json'])
-      assert.deepEqual(JSON.parse(doctor.out).findings, [])
-      if (!isThere) assert.equal(existsSync(`${dataDir}.restoring`), false)
-    }
-  }
 })
 
 test('what a restore left between its last two steps is taken up by the next', async (t) => {

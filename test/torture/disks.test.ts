@@ -3,7 +3,16 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, copyFileSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
@@ -138,6 +147,22 @@ test('a database that is damaged under a server is a 503 in words, and the serve
   assert.deepEqual(await documents.json(), { status: 'error', message: UNREADABLE })
   assert.equal((await app.get('/healthz')).status, 200)
   assert.ok(app.logged.some((line) => /request refused.*malformed/.test(line)))
+})
+
+test('while the data directory is gone nothing is acknowledged, and it goes on when it is back', async (t) => {
+  const app = await startTestApp(t, { dataDir: join(temporaryDirectory(t), 'data') })
+  await fillDirectory(app)
+  await keep(app, SMALL)
+  renameSync(app.dataDir, `${app.dataDir}-gone`)
+  const refused = await post(app, CREATE, batch(pdf('dos')))
+  assert.equal(refused.status, 503)
+  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  assert.equal((await read(app, '/api/v1/documents/1/content')).status, 500)
+  assert.equal((await app.get('/api/v1/series')).status, 200)
+  assert.equal(existsSync(app.dataDir), false, 'it was made anew')
+  renameSync(`${app.dataDir}-gone`, app.dataDir)
+  await keep(app, LARGE)
+  assert.equal((await read(app, '/api/v1/documents/1/content')).status, 200)
 })
 
 async function examined(t: TestContext, dataDir: string): Promise<{ code: number | string; out: string }> {
