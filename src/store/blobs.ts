@@ -7,9 +7,9 @@ import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type ByteRange, type Crowd, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
+import { type ByteRange, type Crowd, checkedPieces, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
-import { storageError } from './storage-error.ts'
+import { openError, storageError } from './storage-error.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
@@ -25,7 +25,8 @@ export type Blobs = {
   commit(staged: StagedBlob[]): Promise<void>
   /**
    * The size of the whole blob and its bytes, as a stream or lent a piece at a time. No file is open until the first of
-   * them is asked for.
+   * them is asked for. The pieces of a whole blob are checked against its hash, the first time and again when the file
+   * has changed: to hash each download would make it half as fast.
    */
   read(sha256: string, range?: ByteRange): Promise<StoredBlob | undefined>
   /** Whether there was such a blob. */
@@ -41,12 +42,14 @@ export type Blobs = {
 
 const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
+const MAX_PROVEN = 10_000
 const AT_ONCE = 8 // flushes that run together, so that the file system may join them in one commit of its journal
 
 export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
   const temporary = join(dir, 'tmp')
   const pool: WriterPool = { openFiles: 0, blocks: [] }
   const crowd: Crowd = { readers: 0 }
+  const proven = new Map<string, number>() // blobs that were right, and when their files were written
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await syncFolder(fs, dir)
   await syncFolder(fs, dirname(dir))
@@ -104,9 +107,16 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
       const path = placeOf(sha256)
       const found = await unlessMissing(fs.stat(path))
       if (!found) return undefined
-      const { size } = found
-      const pieces = () => piecesOf(() => fs.open(path, 'r'), range ?? { start: 0, end: size - 1 }, crowd)
-      return { size, pieces, stream: () => Readable.from(copiesOf(pieces()), { objectMode: false }) }
+      const { size, mtimeMs } = found
+      const { start, end } = range ?? { start: 0, end: size - 1 }
+      const plain = () => piecesOf(() => fs.open(path, 'r'), { start, end }, crowd)
+      const pieces = () => {
+        // A part cannot be checked against the hash of the whole.
+        if (end - start + 1 < size || proven.get(sha256) === mtimeMs) return plain()
+        if (proven.size >= MAX_PROVEN) proven.clear()
+        return proving(checkedPieces(plain(), { sha256, size }), () => proven.set(sha256, mtimeMs))
+      }
+      return { size, pieces, stream: () => Readable.from(copiesOf(plain()), { objectMode: false }) }
     },
     remove,
     isThere: (sha256) => existsSync(placeOf(sha256)),
@@ -154,6 +164,12 @@ async function syncFolder(fs: BlobFs, path: string): Promise<void> {
 async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string[]> {
   const names = (await unlessMissing(fs.readdir(path))) ?? []
   return names.filter((name) => wanted.test(name))
+}
+
+/** The pieces, and a note when all of them have been given. */
+async function* proving(pieces: Pieces, note: () => void): Pieces {
+  yield* pieces
+  note()
 }
 
 async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {

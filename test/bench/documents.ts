@@ -17,10 +17,10 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
   const plainFile = join(dir, 'plain-upload')
   const server = await startProgram(dataDir)
   const times = { plain: [] as number[], script: [] as number[], escaped: [] as number[] }
-  let id = 0
+  const ids: number[] = []
   const send = async (form: Form, round: number) => {
     const done = await upload(server.port, SIZE, `${form} ${round}`, form)
-    id = done.id
+    ids.push(done.id)
     times[form].push(done.ms)
   }
   for (let round = 0; round < ROUNDS; round++) {
@@ -32,10 +32,12 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
 
   const plain = await startServer((port) => script('plain-server.ts', port, plainFile))
   const bytes = statSync(plainFile).size
-  const downloads = { ours: [] as number[], plain: [] as number[] }
+  const downloads = { ours: [] as number[], first: [] as number[], plain: [] as number[] }
   for (let round = 0; round < ROUNDS; round++) {
     downloads.plain.push(await download(plain.port, '/file', bytes))
-    downloads.ours.push(await download(server.port, contentPath(id), SIZE))
+    const path = contentPath(ids[round] ?? 0)
+    downloads.first.push(await download(server.port, path, SIZE))
+    downloads.ours.push(await download(server.port, path, SIZE))
   }
   await Promise.all([server.stop(), plain.stop()])
   return [
@@ -45,6 +47,7 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
     }),
     rowOfTimes('the same with `\\/` for each slash', times.escaped, times.script, undefined),
     rowOfTimes('download of it (limit: plain server)', downloads.ours, downloads.plain, { atLeast: 0.7 }),
+    rowOfTimes('the first of a content, which is hashed', downloads.first, downloads.plain, undefined),
   ]
 }
 

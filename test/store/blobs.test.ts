@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -108,6 +117,31 @@ test('goes on reading a blob that is removed meanwhile', async (t) => {
   assert.equal(Buffer.concat(seen).equals(bytes), true)
   assert.equal(await blobs.remove(staged.sha256), false)
   assert.equal(await blobs.read(staged.sha256), undefined)
+})
+
+test('checks the pieces of a blob, and again when its file has changed', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const bytes = randomBytes(700_000)
+  const staged = await stage(blobs, bytes)
+  await blobs.commit([staged])
+  const read = async (range?: { start: number; end: number }) => {
+    const parts: Buffer[] = []
+    const blob = await blobs.read(staged.sha256, range)
+    for await (const piece of blob?.pieces() ?? []) parts.push(Buffer.from(piece))
+    return Buffer.concat(parts)
+  }
+  const place = placeOf(dir, staged.sha256)
+  const altered = Buffer.from(bytes)
+  altered[5] = (altered[5] ?? 0) ^ 1
+  writeFileSync(place, altered)
+  await assert.rejects(read(), /was altered on the disk/)
+  await assert.rejects(read({ start: 0, end: bytes.length - 1 }), /was altered on the disk/, 'and again')
+  writeFileSync(place, bytes)
+  for (const time of ['first', 'second']) assert.ok((await read()).equals(bytes), time)
+  writeFileSync(place, altered)
+  utimesSync(place, 1_900_000_000, 1_900_000_000) // not in the same tick of the clock as before
+  await assert.rejects(read(), /was altered on the disk/)
 })
 
 test('has no file open for a stream that nobody reads, or reads to the end', async (t) => {
