@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
+import { openError } from './storage-error.ts'
 
 /** Bytes from `start` to `end`, both included. */
 export type ByteRange = { start: number; end: number }
@@ -26,7 +27,9 @@ export async function* piecesOf(
   { start, end }: ByteRange,
   crowd: Crowd,
 ): Pieces {
-  const file = await open()
+  const file = await open().catch((error: unknown) => {
+    throw openError(error)
+  })
   crowd.readers += 1
   const blockBytes = Math.min(
     crowd.readers > LARGE_BLOCKS_FOR ? CROWD_BLOCK_BYTES : BLOCK_BYTES,

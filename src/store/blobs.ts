@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type ByteRange, type Crowd, checkedPieces, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
-import { openError, storageError } from './storage-error.ts'
+import { storageError } from './storage-error.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>

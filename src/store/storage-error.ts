@@ -3,6 +3,7 @@
 import { AppError } from '../errors.ts'
 
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/
+const NO_FILES = /^E[MN]FILE$/
 const BUSY = /^SQLITE_(BUSY|LOCKED)/
 // Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
 const OUTSIDE = /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*)$/
@@ -25,4 +26,11 @@ export function storageError(error: unknown): unknown {
 /** Whether SQLite reports it. */
 export function isOfDatabase(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
+}
+
+/** The AppError for a file that cannot be opened since too many are open; anything else is given back as it is. */
+export function openError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!NO_FILES.test(code)) return error
+  return new AppError('unavailable', 'Too many files are open: try again in a moment', { cause: error })
 }
