@@ -33,9 +33,8 @@ export async function readPublic(
   }
   const { listed, observations } = mergeAnswers(answers)
   // A request that brought nothing vouches for nothing: the whole ask lists only what each of its requests listed.
-  const byAll = listed.filter(({ code }) =>
-    answers.every((one) => one.listed.some((other) => other.code === code)),
-  )
+  const codes = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
+  const byAll = listed.filter(({ code }) => codes.every((known) => known.has(code)))
   return { listed: byAll, observations }
 }
 

@@ -17,6 +17,7 @@ const TABLE_PATH =
 const CSRF_MS = 3_600_000 // valid for a day, reused for an hour (upstream 2)
 const PAGES_KEPT = 4 // a year of a table: 317 and 318 asked one after the other cost one reading
 const DEEPEST = 16
+const MOST_COLUMNS = 200 // every indicator is read at every column
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const GROUPED = /^-?\d{1,3}(,\d{3})+(\.\d+)?$/
 
@@ -126,6 +127,7 @@ async function readBackwards(
 
 /** The day of each value column, by its field. */
 function readColumns(columns: unknown[]): Map<string, IsoDate> {
+  if (columns.length > MOST_COLUMNS) throw new FetchFailure(`"columnas" are more than ${MOST_COLUMNS}`)
   const days = new Map<string, IsoDate>()
   for (const column of columns) {
     const field = isRecord(column) ? textOf(column.field) : ''

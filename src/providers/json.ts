@@ -5,11 +5,15 @@ import { FetchFailure } from './provider.ts'
 
 export type JsonRecord = Record<string, unknown>
 
+const MOST_VALUES = 200_000 // the largest answer known has 20,000; a parsed value costs up to 500 bytes
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
+
 /**
  * The document, with every number as its own text: `496.44000000` is `'496.44000000'`.
- * @throws FetchFailure when the text is not JSON, or nests deeper than the engine follows
+ * @throws FetchFailure when the text is not JSON, nests deeper than the engine follows, or holds too many values
  */
 export function parseJson(text: string): unknown {
+  if (mayHoldMoreThan(MOST_VALUES, text)) throw new FetchFailure('the answer holds too many values')
   try {
     return JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) =>
       typeof value === 'number' ? (context?.source ?? String(value)) : value,
@@ -20,6 +24,16 @@ export function parseJson(text: string): unknown {
       error instanceof RangeError ? 'the answer nests too deep' : 'the answer is not JSON',
     )
   }
+}
+
+/** Counted before they are made: 8 MiB of `{},` would become a gigabyte of objects. */
+function mayHoldMoreThan(most: number, text: string): boolean {
+  let count = 0
+  for (let at = 0; at < text.length && count <= most; at++) {
+    const code = text.charCodeAt(at)
+    if (code === COMMA || code === BRACKET || code === BRACE) count++
+  }
+  return count > most
 }
 
 export function isRecord(value: unknown): value is JsonRecord {

@@ -14,6 +14,8 @@ import { type AcceptedRate, changesOf, isQuotedInversely, judge } from './accept
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
 import { coverageAfter, rereads } from './window.ts'
 
+const UNKNOWN_NAMED = 10 // each is a line of the log in every run
+
 export type ChunkResult = {
   /** Codes of the series that the answer lists. */
   listed: Set<string>
@@ -71,8 +73,11 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
       ? answer.observations
       : answer.observations.filter(({ code }) => wantedCodes.has(code))
   const unknown = answer.listed.filter(({ code }) => feed.indicator === undefined && !known.has(code))
-  for (const { code, name } of unknown) {
+  for (const { code, name } of unknown.slice(0, UNKNOWN_NAMED)) {
     problems.push(`${feed.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`)
+  }
+  if (unknown.length > UNKNOWN_NAMED) {
+    problems.push(`${feed.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
   }
   const judged = judge(rows, wantedCodes, window)
   if (judged.rejected.length > 0) problems.push(rejectedInWords(feed, judged.rejected))

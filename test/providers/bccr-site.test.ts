@@ -64,6 +64,11 @@ test('takes a page without columns for an empty one', () => {
   assert.deepEqual(readSitePage('{"columnas":null,"indicadoresRaiz":null}'), nothing)
 })
 
+test('reads no more columns than a page has', () => {
+  const columns = Array.from({ length: 300 }, (_, at) => column('01 jan 2026', at)).join()
+  assert.throws(() => readSitePage(page({ columns })), /"columnas" are more than 200/)
+})
+
 test('finds the oldest day wherever its column stands', () => {
   const columns = [column('01 jan 2026', 1), column('31 dec 2025', 2), column('02 Jan 2026', 3)].join()
   assert.equal(readSitePage(page({ columns })).oldest, '2025-12-31')

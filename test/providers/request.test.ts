@@ -111,6 +111,11 @@ const final: [title: string, fault: Fault, message: RegExp][] = [
     { status: 200, body: '<html>\n<body>Mantenimiento' },
     /^318: .*not JSON: <html> <body>Mant/,
   ],
+  [
+    'more values than a table has',
+    { status: 200, body: `[${'{},'.repeat(300_000)}{}]` },
+    /^318: the answer holds too many values: \[\{\},/,
+  ],
   ['a long body', { status: 400, body: 'x'.repeat(5000) }, /^318: HTTP 400: x{300}$/],
   ['no content', { status: 204 }, /^318: .*not JSON$/],
 ]
@@ -128,6 +133,13 @@ test('masks the token that a bank echoes, also where the excerpt ends', async (t
   await assert.rejects(session.read(week()), failure(/^318: HTTP 400: \*\*\* y{285} \*\*\*$/))
   bank.faults = always({ status: 200, body: `{"estado":false,"mensaje":"${TOKEN}"}` })
   await assert.rejects(session.read(week()), failure(/estado.*\*\*\*/))
+})
+
+test('masks the token that a bank gives as a name', async (t) => {
+  const datos = [{ codigoIndicador: '318', nombreIndicador: TOKEN, series: [] }]
+  const echo = { status: 200, body: JSON.stringify({ estado: true, datos }) }
+  const { session } = await converse(t, { faults: always(echo) })
+  assert.deepEqual((await session.read(week())).listed, [{ code: '318', name: '***' }])
 })
 
 test('never follows a redirect', async (t) => {

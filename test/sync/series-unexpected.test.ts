@@ -20,6 +20,17 @@ test('an indicator that nobody knows is named and not stored, and the others are
   assert.equal(Object.keys(await stored('EUR')).length, EVERY_DAY.length)
 })
 
+test('a flood of unknown indicators is ten names and a number', async (t) => {
+  const { sync, bank } = await openDesk(t)
+  for (let code = 70_000; code < 70_300; code++) {
+    bank.listed.set(String(code), 'Corona')
+    bank.publish[code] = () => '21.5'
+  }
+  const { message } = await sync()
+  assert.equal(message?.split('; ').length, 11)
+  assert.match(message ?? '', /; 520: 290 more unknown indicators, not stored$/)
+})
+
 test('a currency that is absent from the newest answer makes the run parcial and is named', async (t) => {
   const { sync, bank } = await openDesk(t)
   bank.asksAlone = false
