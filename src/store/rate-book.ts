@@ -2,6 +2,7 @@
 // rates answer is a pure function over such columns (domain/rates.ts). A column is one read, so it never mixes
 // two revisions; columns of two series may be a chunk apart while a sync writes.
 
+import { setImmediate } from 'node:timers/promises'
 import { dayOf, type IsoDate } from '../dates.ts'
 import { createShelf, type Shelf, type Tally } from '../shelf.ts'
 import { selectMeta } from './meta.ts'
@@ -166,6 +167,7 @@ async function readColumns(
   for (const { id, revision } of wanted) {
     let known = loaded.get(id)
     if (!known) {
+      if (columns.length > 0) await setImmediate() // others have their turn
       const column = columnOf(await selectColumnOfSeries(db, id))
       known = { revision, column, bytes: bytesOf(column) }
       loaded.set(id, known)
