@@ -37,6 +37,7 @@ export type SchedulerDeps = {
 
 const LOOK_EVERY_MS = 1000
 const FIRST_RETRY_MS = 15 * 60_000
+const CORRECTION_MS = 15 * 60_000
 const LATER_RETRY_MS = 60 * 60_000
 
 /** A scheduler that never runs, for an external cron. */
@@ -80,9 +81,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   }
   const look = () => {
     const now = clock()
-    // The clock was set back: what was planned from the future does not hold.
     if (now < seen) {
-      scheduled = nextTime(cron, now)
+      // The clock was set back: what was planned from the future does not hold. One that is only corrected must
+      // not come to the same dawn again and again.
+      if (seen.getTime() - now.getTime() > CORRECTION_MS) scheduled = nextTime(cron, now)
       if (retryAt) retryAt = new Date(Math.min(retryAt.getTime(), now.getTime() + retryWait))
     }
     seen = now
