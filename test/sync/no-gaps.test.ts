@@ -1,5 +1,5 @@
 // "No gaps by construction", against a bank and an operator made of a seed. To see one seed again:
-// CAMBISTA_TEST_SEEDS=17 node --test test/sync/no-gaps.test.ts (or 200-999 for more of them)
+// CAMBISTA_SEED=17 node --test test/sync/no-gaps.test.ts; CAMBISTA_TORTURE=long tries hundreds of new ones.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,8 +20,12 @@ import {
   type RandomBank,
   randomOf,
 } from '../support/random-bank.ts'
+import { LONG, SEED, scaled } from '../torture/scale.ts'
 
-const [FIRST = 0, LAST = FIRST] = (process.env.CAMBISTA_TEST_SEEDS ?? '0-99').split('-').map(Number)
+/** The same hundred each time, and new ones; or only the one that is asked for. */
+const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
+const FIXED = ALONE ? [] : Array.from({ length: 100 }, (_, seed) => seed)
+const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 5, long: 300 }) }, (_, at) => SEED + at)
 const FEEDS = bccr.feeds.map((feed) => ({
   ...feed,
   chunkDays: feed.table === '1' ? 120 : 40,
@@ -31,7 +35,7 @@ const FEEDS = bccr.feeds.map((feed) => ({
 type World = Desk & { real: RandomBank; random: Random; story: string[] }
 type Covered = Map<string, Window>
 
-for (let seed = FIRST; seed <= LAST; seed++) {
+for (const seed of new Set([...FIXED, ...FRESH])) {
   test(`no day is stepped over, whatever bank, clock and operator do (seed ${seed})`, async (t) => {
     const desk = await openDesk(t, { backfillFrom: FLOOR, feeds: FEEDS })
     await sql`pragma synchronous = off`.execute(desk.db) // no power is cut here, and it halves the time
