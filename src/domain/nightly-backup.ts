@@ -34,6 +34,7 @@ export type NightlyBackup = {
 
 const LOOK_EVERY_MS = 1000
 const RETRY_MS = 60 * 60_000
+const CORRECTION_MS = 15 * 60_000
 const FAULTS_LOGGED = 20
 
 export async function openNightlyBackup(
@@ -66,7 +67,8 @@ export async function openNightlyBackup(
   }
   const look = () => {
     const now = clock()
-    if (now < seen) due = nextTime(cron, now) // set back: what was planned from the future does not hold
+    // Set back, not only corrected: what was planned from the future does not hold.
+    if (seen.getTime() - now.getTime() > CORRECTION_MS) due = nextTime(cron, now)
     seen = now
     if (running || due === undefined || now < due) return
     running = attempt(now).finally(() => {

@@ -177,3 +177,16 @@ test('a set that another process writes to, or that is not mounted, is a failure
   mkdirSync(join(vault.home, 'disk'))
   assert.equal((await runOnce(t, gone, '2026-03-21T10:30:00Z')).status, 'ok')
 })
+
+test('a clock that is nudged back neither repeats a backup nor puts off the retry of one that failed', async (t) => {
+  const { nightly, pass, made } = await openPlan(t, { now: '2026-03-24T12:00:00Z', answers: ['error'] })
+  nightly.start()
+  await pass(1000)
+  await pass(-2000)
+  await pass(HOUR + MINUTE)
+  assert.deepEqual(made, ['2026-03-24T12:00', '2026-03-24T13:00'])
+  await pass(20 * HOUR + 29 * MINUTE + 2000)
+  await pass(-3000)
+  await pass(3000)
+  assert.equal(made.length, 3)
+})
