@@ -124,6 +124,7 @@ function makePage(
   for (const { id, code } of providers) {
     pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
   }
+  const reading = new Map<number, Promise<LoadedColumn>>()
   let count: number | undefined
   return {
     ...meta,
@@ -139,7 +140,7 @@ function makePage(
         const known = loaded.get(id)
         if (!known) {
           tallies.columns.misses += 1
-          return readColumns(db, wanted, loaded)
+          return readColumns(db, wanted, loaded, reading)
         }
         columns.push(known.column)
       }
@@ -162,19 +163,32 @@ async function readColumns(
   db: Db,
   wanted: readonly SeriesRow[],
   loaded: Map<number, LoadedColumn>,
+  reading: Map<number, Promise<LoadedColumn>>,
 ): Promise<Column[]> {
   const columns: Column[] = []
-  for (const { id, revision } of wanted) {
+  for (const series of wanted) {
+    const { id } = series
     let known = loaded.get(id)
     if (!known) {
-      if (columns.length > 0) await setImmediate() // others have their turn
-      const column = columnOf(await selectColumnOfSeries(db, id))
-      known = { revision, column, bytes: bytesOf(column) }
-      loaded.set(id, known)
+      // Who else wants it waits for the same reading: hundreds of clients with a copy each were 4 GB.
+      const read = reading.get(id) ?? readColumn(db, series)
+      reading.set(id, read)
+      try {
+        known = await read
+        loaded.set(id, known)
+      } finally {
+        reading.delete(id)
+      }
     }
     columns.push(known.column)
   }
   return columns
+}
+
+async function readColumn(db: Db, { id, revision }: SeriesRow): Promise<LoadedColumn> {
+  await setImmediate() // between two series others have their turn
+  const column = columnOf(await selectColumnOfSeries(db, id))
+  return { revision, column, bytes: bytesOf(column) }
 }
 
 function columnOf({ count, lines }: { count: number; lines: Buffer }): Column {

@@ -81,6 +81,12 @@ test('a column is read when it is first asked for, and once', async (t) => {
   assert.deepEqual(valuesOf(await columnOf(book, 2)), [])
 })
 
+test('who asks for a column that is being read waits for that reading', async (t) => {
+  const { book } = await open(t)
+  const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => columnOf(book, 1)))
+  for (const other of others) assert.equal(other, first)
+})
+
 test('a restored database is another one, even where the revisions agree', async (t) => {
   const { db, book } = await open(t)
   await columnOf(book, 1)
