@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { startApp } from '../app.ts'
 import { VERSION } from '../assets.ts'
 import type { BackupPlan } from '../domain/nightly-backup.ts'
@@ -54,8 +53,6 @@ export const serve: Command = {
       backup: backupPlan(values),
       log,
     })
-    // Garbage is looked for when the heap has grown by a fifth, not doubled; a start has none.
-    setFlagsFromString('--heap-growing-percent=20')
     log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
     if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
