@@ -84,15 +84,17 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     if (socket.writableLength > 0 || !answers.get(socket)?.size) socket.destroy()
   })
 
+  // Apart from a request: what listens to a connection would keep its first request for as long as it lasts.
+  const answersFirst = (socket: Socket): Set<ServerResponse> => {
+    const unfinished = new Set<ServerResponse>()
+    answers.set(socket, unfinished)
+    socket.once('close', () => waiting.delete(socket))
+    return unfinished
+  }
+
   return {
     note({ socket }, res) {
-      let unfinished = answers.get(socket)
-      if (!unfinished) {
-        unfinished = new Set()
-        answers.set(socket, unfinished)
-        socket.once('close', () => waiting.delete(socket))
-      }
-      const here = unfinished.add(res)
+      const here = (answers.get(socket) ?? answersFirst(socket)).add(res)
       waiting.delete(socket)
       res.once('close', () => {
         here.delete(res)

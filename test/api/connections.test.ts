@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
 import { listenOn } from '../../src/http/listen.ts'
 import { startTestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
@@ -107,4 +109,15 @@ test('a client that takes nothing of its answers is cut off, one that takes its 
   const left = once(deaf, 'close')
   deaf.resume()
   await left // it hears the rest of what was under way, and the end
+})
+
+test('nothing of a request that was answered is kept while its connection waits', async (t) => {
+  const { app } = await startTestApp(t)
+  const answers = () => queryObjects(ServerResponse, { format: 'count' }) // after a collection
+  assert.equal(await isServed(await dial(t, app.url)), true)
+  await wait(50)
+  const before = answers()
+  for (let at = 0; at < 10; at += 1) assert.equal(await isServed(await dial(t, app.url)), true)
+  await wait(50)
+  assert.equal(answers(), before)
 })
