@@ -112,8 +112,14 @@ async function startGround(t: TestContext) {
       execFileSync('prlimit', ['--pid', pid, `--nofile=${most}:`])
     },
     async documents(): Promise<number> {
-      const { text } = await ask('/api/v1/documents?limit=200')
-      return (JSON.parse(text) as { documents: unknown[] }).documents.length
+      let count = 0
+      for (let after: number | null = 0; after !== null; ) {
+        const { text } = await ask(`/api/v1/documents?limit=200&after=${after}`)
+        const page = JSON.parse(text) as { documents: unknown[]; next_after: number | null }
+        count += page.documents.length
+        after = page.next_after
+      }
+      return count
     },
   }
 }
