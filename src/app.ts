@@ -16,6 +16,7 @@ import { makeDataDir, openDatabase, type Upgrade } from './store/database.ts'
 import { isBlobNamed, scanNamedBlobs } from './store/documents.ts'
 import { type Lock, takeLock } from './store/lock.ts'
 import { openRateBook } from './store/rate-book.ts'
+import { diskError } from './store/storage-error.ts'
 import { selectRuns } from './store/sync-runs.ts'
 import type { Db } from './store/tables.ts'
 import { watchDatabase } from './store/watch.ts'
@@ -124,7 +125,8 @@ function takeServeLock(dataDir: string): Lock {
   try {
     makeDataDir(dataDir)
     lock = takeLock(dataDir, 'serve.lock')
-  } catch (error) {
+  } catch (thrown) {
+    const error = diskError(thrown, dataDir)
     if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reasonOf(error)}`, {
       cause: error,

@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
 import { openDatabase } from '../store/database.ts'
+import { diskError } from '../store/storage-error.ts'
 import type { Db } from '../store/tables.ts'
 import { ensureCatalogue } from '../sync/catalogue.ts'
 import type { Values } from './args.ts'
@@ -40,6 +41,8 @@ export async function withDatabase<T>(
   try {
     await ensureCatalogue(db, PROVIDERS)
     return await work(db)
+  } catch (error) {
+    throw diskError(error, dataDir)
   } finally {
     await db.destroy()
   }

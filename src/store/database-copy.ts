@@ -10,6 +10,7 @@ import { APPLICATION_ID } from './database.ts'
 import { flush } from './file-hash.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
+import { diskError } from './storage-error.ts'
 import type { Db, Tables } from './tables.ts'
 
 const PAGES_AT_ONCE = 200 // 0.8 MB: a server answers in between
@@ -117,8 +118,9 @@ function openRaw(path: string, readonly = false): Sqlite.Database {
       throw new AppError('failed', `${path} has schema version ${version}, ${known}`)
     }
     return sqlite
-  } catch (error) {
+  } catch (thrown) {
     sqlite?.close()
+    const error = diskError(thrown, dirname(path))
     if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }

@@ -20,6 +20,7 @@ import { queriesOver } from './driver.ts'
 import { copyBeforeMigration } from './migration-copy.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
+import { diskError } from './storage-error.ts'
 import type { Db } from './tables.ts'
 
 export const DATABASE_FILE = 'cambista.db'
@@ -47,8 +48,9 @@ export function openDatabase(
     configure(sqlite)
     const upgrade = bringToSchema(sqlite, path)
     if (upgrade) options.upgraded?.(upgrade)
-  } catch (error) {
+  } catch (thrown) {
     sqlite?.close()
+    const error = diskError(thrown, dataDir)
     if (error instanceof AppError) throw error
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }

@@ -2,45 +2,24 @@
 // kept is read on, and it goes on by itself when there is room again.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../support/directory.ts'
-
-type SmallDisk = { app: TestApp; dir: string }
-
-const PAGE = 4096
+import { mountSmallDisk, PAGE, type SmallDisk } from '../support/small-disk.ts'
 
 /** An app whose data directory has room for so many bytes, or the reason why there is none. */
-async function openOnSmallDisk(t: TestContext, bytes: number): Promise<SmallDisk | { reason: string }> {
-  if (process.getuid?.() !== 0) return { reason: 'only root can mount a small file system' }
-  const dir = mkdtempSync(join(tmpdir(), 'cambista-disk-'))
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', dir])
-  let app: TestApp | undefined
-  t.after(async () => {
-    await app?.app.close()
-    spawnSync('umount', ['-l', dir])
-    rmSync(dir, { recursive: true })
-  })
-  if (mounted.status !== 0) return { reason: `no small file system: ${mounted.stderr ?? mounted.error}` }
-  app = await startTestApp(t, { dataDir: join(dir, 'data'), limits: { minFree: 0 } })
+async function openOnSmallDisk(
+  t: TestContext,
+  bytes: number,
+): Promise<{ app: TestApp; disk: SmallDisk } | { reason: string }> {
+  const disk = mountSmallDisk(t, bytes)
+  if ('reason' in disk) return disk
+  const app = await startTestApp(t, { dataDir: join(disk.dir, 'data'), limits: { minFree: 0 } })
   await fillDirectory(app)
-  return { app, dir }
-}
-
-/** Fills the disk up to so many bytes. */
-function leave(dir: string, bytes: number): void {
-  makeRoom(dir)
-  const { bavail, bsize } = statfsSync(dir)
-  writeFileSync(join(dir, 'filler'), Buffer.alloc(bavail * bsize - bytes))
-}
-
-function makeRoom(dir: string): void {
-  rmSync(join(dir, 'filler'), { force: true })
+  return { app, disk }
 }
 
 function blobFiles(app: TestApp): string[] {
@@ -71,9 +50,9 @@ async function isFull(response: Response): Promise<void> {
 }
 
 test('a body that outgrows the disk is refused, and leaves nothing', async (t) => {
-  const disk = await openOnSmallDisk(t, 24 * 1024 ** 2)
-  if ('reason' in disk) return t.skip(disk.reason)
-  const { app } = disk
+  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in opened) return t.skip(opened.reason)
+  const { app } = opened
   assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
   const [kept] = await rowsOf(app)
   for (const stated of [true, false]) {
@@ -88,12 +67,12 @@ test('a body that outgrows the disk is refused, and leaves nothing', async (t) =
 })
 
 test('a disk that is full at any moment of an upload keeps all of it or nothing', async (t) => {
-  const disk = await openOnSmallDisk(t, 24 * 1024 ** 2)
-  if ('reason' in disk) return t.skip(disk.reason)
-  const { app } = disk
+  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in opened) return t.skip(opened.reason)
+  const { app, disk } = opened
   const seen = new Set<number>()
   for (let pages = 0; pages <= 24; pages += 1) {
-    leave(disk.dir, pages * PAGE)
+    disk.leave(pages * PAGE)
     const before = (await rowsOf(app)).length
     const response = await post(app, CREATE, batch(random(3000), { ...random(3000), name: 'x'.repeat(255) }))
     seen.add(response.status)
@@ -104,7 +83,7 @@ test('a disk that is full at any moment of an upload keeps all of it or nothing'
   assert.deepEqual([...seen].sort(), [200, 507])
   const reasons = app.logged.filter((line) => line.includes('database or disk is full'))
   assert.ok(reasons.length > 0, 'the database never met the full disk')
-  makeRoom(disk.dir)
+  disk.makeRoom()
   assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
   await checkNothingHalf(app)
   assert.deepEqual(
