@@ -4,6 +4,9 @@
 export type IsoDate = string
 export type Clock = () => Date
 
+/** The first of all days (decisions 1.2). */
+export const FIRST_DAY: IsoDate = '1900-01-01'
+
 const DAY_MS = 86_400_000
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
