@@ -125,10 +125,10 @@ function takeServeLock(dataDir: string): Lock {
   try {
     makeDataDir(dataDir)
     lock = takeLock(dataDir, 'serve.lock')
-  } catch (thrown) {
-    const error = diskError(thrown, dataDir)
+  } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reasonOf(error)}`, {
+    const reason = reasonOf(diskError(error, dataDir))
+    throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reason}`, {
       cause: error,
     })
   }

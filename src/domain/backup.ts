@@ -17,6 +17,7 @@ import { isBlobNamed } from '../store/documents.ts'
 import { hashFile } from '../store/file-hash.ts'
 import { type Manifest, openList, writeManifest } from '../store/manifest.ts'
 import { selectMeta } from '../store/meta.ts'
+import { diskError } from '../store/storage-error.ts'
 
 const HAS_DOCUMENTS = 2 // the first schema that has them
 const ATTEMPTS = 20
@@ -54,9 +55,8 @@ export async function createBackup(set: BackupSet, request: BackupRequest): Prom
       throw new AppError('failed', 'stopped before the end: there is no new backup')
     if (error instanceof AppError && error.code === 'failed') throw error
     const cause = error instanceof AppError ? (error.cause ?? error) : error
-    throw new AppError('failed', `cannot write the backup to ${set.dir}: ${reasonOf(cause)}`, {
-      cause: error,
-    })
+    const reason = reasonOf(diskError(cause, set.dir))
+    throw new AppError('failed', `cannot write the backup to ${set.dir}: ${reason}`, { cause: error })
   } finally {
     await live.close()
   }

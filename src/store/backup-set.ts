@@ -65,7 +65,9 @@ export async function openBackupSet(given: string, dataDir: string): Promise<Bac
     if (!lock) throw new AppError('failed', `another backup is being written to ${dir}`)
     try {
       if (!existsSync(join(dir, 'README.txt'))) {
-        await writeFile(join(dir, 'README.txt'), README, { mode: 0o600 })
+        const draft = join(dir, `${UNFINISHED}readme`) // else what fits on a full disk would stay for good
+        await writeFile(draft, README, { mode: 0o600 })
+        renameSync(draft, join(dir, 'README.txt'))
       }
       return openLocked(dir, await openBlobs(join(dir, 'blobs')), lock.release)
     } catch (error) {

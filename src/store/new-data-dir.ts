@@ -52,8 +52,16 @@ export function beginDataDir(given: string, owner: Owner | undefined): NewDataDi
     throw new AppError('failed', `there is no ${dirname(dataDir)} to make the data directory in`)
   }
   const work = isThere ? join(dataDir, WORK) : `${dataDir}${WORK}`
-  if (!existsSync(work)) mkdirSync(work, { mode: 0o700 })
-  const locks = lockAll(isThere ? dataDir : work, dataDir)
+  const isNew = !existsSync(work)
+  if (isNew) mkdirSync(work, { mode: 0o700 })
+  let locks: Lock[]
+  try {
+    locks = lockAll(isThere ? dataDir : work, dataDir)
+  } catch (error) {
+    // No room for a lock on a full disk. One that somebody holds would be an AppError, and the work theirs.
+    if (isNew && !(error instanceof AppError)) rmSync(work, { recursive: true, force: true })
+    throw error
+  }
   // What a killed restore left; the locks say that no living one is at it.
   if (isThere) rmSync(join(dataDir, 'blobs'), { recursive: true, force: true })
   for (const name of readdirSync(work)) {

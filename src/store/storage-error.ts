@@ -1,12 +1,12 @@
 // What a client is told when the disk or the database fails, and what the operator is told when the disk is at fault.
 // The cause is kept for the log.
 
-import { accessSync, constants, statfsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { AppError } from '../errors.ts'
 
-const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/
+// Without room for its -shm file SQLite speaks of an I/O error.
+const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/
 const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/
-const SHM_BYTES = 32 * 1024
 const NO_FILES = /^E[MN]FILE$/
 const BUSY = /^SQLITE_(BUSY|LOCKED)/
 // Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
@@ -34,16 +34,14 @@ export function storageError(error: unknown): unknown {
 export function diskError(error: unknown, dir: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (error instanceof AppError || typeof code !== 'string') return error
-  // Without room for its -shm file SQLite says "disk I/O error".
-  if (FULL.test(code) || (code.startsWith('SQLITE_IOERR') && freeOf(dir) < SHM_BYTES)) {
+  if (FULL.test(code)) {
     return new AppError('failed', `the disk of ${dir} is full: make room on it, then try again`, {
       cause: error,
     })
   }
   if (!READ_ONLY.test(code) && !(code === 'SQLITE_CANTOPEN' && isReadOnly(dir))) return error
   const advice = 'look for errors of the disk (dmesg), then mount it writable'
-  const words = `cannot use the data directory ${dir}: it is on a read-only file system; ${advice}`
-  return new AppError('failed', words, { cause: error })
+  return new AppError('failed', `${dir} is on a read-only file system; ${advice}`, { cause: error })
 }
 
 /** Whether SQLite reports it. */
@@ -56,15 +54,6 @@ export function openError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!NO_FILES.test(code)) return error
   return new AppError('unavailable', 'Too many files are open: try again in a moment', { cause: error })
-}
-
-function freeOf(dir: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(dir)
-    return bavail * bsize
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }
 
 function isReadOnly(dir: string): boolean {
