@@ -4,6 +4,7 @@ import { VERSION } from '../assets.ts'
 import type { BackupPlan } from '../domain/nightly-backup.ts'
 import { UPLOAD_WAITS } from '../http/uploads.ts'
 import { createLog, type LogFormat, type LogLevel } from '../log.ts'
+import { diskError } from '../store/storage-error.ts'
 import type { Values } from './args.ts'
 import { BANK_OPTIONS, bankSettings } from './bank.ts'
 import type { Command, Terminal } from './command.ts'
@@ -57,6 +58,8 @@ export const serve: Command = {
       },
       backup: backupPlan(values),
       log,
+    }).catch((error: unknown) => {
+      throw diskError(error, dataDir)
     })
     setFlagsFromString(NOTHING_IS_BORN_OLD)
     log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
