@@ -1,4 +1,4 @@
-// File systems of a test's own: a small one that fills up. Only root can mount one; where that is not allowed the
+// File systems of a test's own, such as a small one that fills up. Only root can mount one; where that is not allowed the
 // test is told why. What was mounted is gone when the test ends.
 
 import { spawnSync } from 'node:child_process'

