@@ -12,14 +12,21 @@ export type ByteRange = { start: number; end: number }
 /** Pieces of a file, each good until the next is asked for, which is written over it. */
 export type Pieces = AsyncGenerator<Buffer, void, undefined>
 
-/** How many read pieces at the moment, of one folder. */
-export type Crowd = { readers: number }
+/** Those who read pieces of one folder: how many there are, how many reads are under way, and who waits for one. */
+export type Crowd = { readers: number; reads: number; waiting: (() => void)[] }
 
 const BLOCK_BYTES = 256 * 1024
 // A client that does not read keeps its blocks: a thousand of them would keep half a gigabyte, which the process would
 // not even give back to the system when they are gone.
 const LARGE_BLOCKS_FOR = 16
 const CROWD_BLOCK_BYTES = 16 * 1024
+// As many as Node has threads for them. Between two looks at the network all reads that are done are dealt with, and one
+// new connection is taken: with a thousand readers, who asked for health waited for five seconds.
+const READS_AT_ONCE = 4
+
+export function createCrowd(): Crowd {
+  return { readers: 0, reads: 0, waiting: [] }
+}
 
 /** No file is open until the first piece is asked for. @throws if the file ends before the range does */
 export async function* piecesOf(
@@ -38,7 +45,8 @@ export async function* piecesOf(
   const spare: Buffer[] = []
   const read = async (at: number): Promise<Buffer> => {
     const block = spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes)
-    const { bytesRead } = await file.read(block, 0, Math.min(blockBytes, end + 1 - at), at)
+    const length = Math.min(blockBytes, end + 1 - at)
+    const { bytesRead } = await inTurn(crowd, () => file.read(block, 0, length, at))
     if (bytesRead === 0) throw new Error('the file is shorter than it was')
     return block.subarray(0, bytesRead)
   }
@@ -57,6 +65,18 @@ export async function* piecesOf(
     await filling?.catch(() => {}) // nothing may be read any more when the file is closed
     crowd.readers -= 1
     await file.close()
+  }
+}
+
+async function inTurn<T>(crowd: Crowd, read: () => Promise<T>): Promise<T> {
+  if (crowd.reads < READS_AT_ONCE) crowd.reads += 1
+  else await new Promise<void>((resolve) => crowd.waiting.push(resolve))
+  try {
+    return await read()
+  } finally {
+    const next = crowd.waiting.shift()
+    if (next) next()
+    else crowd.reads -= 1
   }
 }
 

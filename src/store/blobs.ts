@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type ByteRange, type Crowd, checkedPieces, copiesOf, type Pieces, piecesOf } from './blob-pieces.ts'
+import { type ByteRange, checkedPieces, copiesOf, createCrowd, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
 import { storageError } from './storage-error.ts'
 
@@ -48,7 +48,7 @@ const AT_ONCE = 8 // flushes that run together, so that the file system may join
 export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
   const temporary = join(dir, 'tmp')
   const pool: WriterPool = { openFiles: 0, blocks: [] }
-  const crowd: Crowd = { readers: 0 }
+  const crowd = createCrowd()
   const proven = new Map<string, number>() // blobs that were right, and when their files were written
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await syncFolder(fs, dir)

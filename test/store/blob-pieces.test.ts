@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type ByteRange, piecesOf } from '../../src/store/blob-pieces.ts'
+import { type ByteRange, createCrowd, piecesOf } from '../../src/store/blob-pieces.ts'
 import { temporaryDirectory } from '../support/ground.ts'
 
 const BYTES = randomBytes(1_000_000)
 
-function begin(t: TestContext, range: ByteRange, crowd = { readers: 0 }) {
+function begin(t: TestContext, range: ByteRange, crowd = createCrowd()) {
   const path = join(temporaryDirectory(t), 'file')
   writeFileSync(path, BYTES)
   let closed = 0
@@ -57,7 +57,7 @@ test('uses the memory of two pieces, however many there are', async (t) => {
 })
 
 test('a crowd of readers gets small pieces, and large ones again when it is gone', async (t) => {
-  const crowd = { readers: 0 }
+  const crowd = createCrowd()
   const all = Array.from({ length: 40 }, () => begin(t, { start: 0, end: 999_999 }, crowd))
   const firsts = await Promise.all(all.map(({ pieces }) => pieces.next()))
   const lengths = firsts.map(({ value }) => value?.length ?? 0)
@@ -65,10 +65,55 @@ test('a crowd of readers gets small pieces, and large ones again when it is gone
   assert.equal(lengths.filter((length) => length === 16_384).length, 24)
   await Promise.all(all.map(({ pieces }) => pieces.return()))
   assert.equal(crowd.readers, 0)
-  const seen = await Array.fromAsync(begin(t, { start: 0, end: 999_999 }, { readers: 40 }).pieces, (piece) =>
-    Buffer.from(piece),
+  const seen = await Array.fromAsync(
+    begin(t, { start: 0, end: 999_999 }, { ...createCrowd(), readers: 40 }).pieces,
+    (piece) => Buffer.from(piece),
   )
   assert.equal(Buffer.concat(seen).equals(BYTES), true)
+})
+
+test('few read at the same moment, and each has its turn', async (t) => {
+  const crowd = createCrowd()
+  let reads = 0
+  let most = 0
+  const path = join(temporaryDirectory(t), 'file')
+  writeFileSync(path, BYTES)
+  const opened = async () => {
+    const file = await open(path)
+    const read = file.read.bind(file) as (...words: unknown[]) => Promise<never>
+    const counted = async (...words: unknown[]) => {
+      reads += 1
+      most = Math.max(most, reads)
+      return read(...words).finally(() => {
+        reads -= 1
+      })
+    }
+    return Object.assign(file, { read: counted })
+  }
+  const range = { start: 0, end: 999_999 }
+  const all = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const pieces = piecesOf(opened, range, crowd)
+      return Buffer.concat(await Array.fromAsync(pieces, (piece) => Buffer.from(piece)))
+    }),
+  )
+  assert.ok(all.every((bytes) => bytes.equals(BYTES)))
+  assert.equal(most, 4)
+  assert.deepEqual(crowd, createCrowd())
+})
+
+test('who leaves early, or whose file ends early, gives the turn back', async (t) => {
+  const crowd = createCrowd()
+  const all = Array.from({ length: 40 }, (_, at) =>
+    begin(t, { start: 0, end: at % 2 ? 999_999 : 1_000_000 }, crowd),
+  )
+  await Promise.allSettled(
+    all.map(async ({ pieces }, at) => {
+      for await (const piece of pieces) if (at % 3 === 0) return piece.length
+      return 0
+    }),
+  )
+  assert.deepEqual(crowd, createCrowd())
 })
 
 test('opens nothing before it is asked, and closes when it is left early', async (t) => {
