@@ -132,7 +132,7 @@ function escaped(text: string, dice: Dice, escaping: number): string {
 export function piecesOf(body: Buffer, count: number, dice: Dice): Buffer[] {
   const cuts = Array.from({ length: count }, () => {
     const backslash = dice(2) === 0 ? body.indexOf('\\', dice(body.length + 1)) : -1
-    return backslash < 0 ? dice(body.length + 1) : Math.min(body.length, backslash + 1 + dice(11))
+    return backslash < 0 ? dice(body.length + 1) : Math.min(body.length, backslash + 1 + dice(6))
   })
   const edges = [0, ...cuts.sort((one, other) => one - other), body.length]
   return edges.slice(1).map((end, at) => body.subarray(edges[at], end))
@@ -281,8 +281,42 @@ export function spoiltDraft({ root, documents }: Draft, dice: Dice): Draft {
   }
   if (dice(3) === 0) return { root: spoil(root, IDS), documents }
   const at = dice(documents.length)
+  if (dice(3) === 0) {
+    const spoilt = documents.map((one, index) =>
+      index === at ? one.map((member) => spoiltContent(member, dice)) : one,
+    )
+    return { root, documents: spoilt }
+  }
   const changed = documents.map((one, index) => (index === at ? spoil(one, KNOWN.slice(0, 3)) : one))
   return { root: dice(20) === 0 ? [...root, ['documents', value]] : root, documents: changed }
+}
+
+const INTRUDERS = [
+  ' ',
+  '\t',
+  '\f',
+  '\v',
+  '\0',
+  '-',
+  '_',
+  '=',
+  '==',
+  'A',
+  '?',
+  '\r\n',
+  '\u00a0',
+  'é',
+  '\u0141',
+  '\ud800',
+]
+
+/** One character too many, or too few, anywhere in a document's base64. */
+function spoiltContent([key, value]: Member, dice: Dice): Member {
+  if (key !== 'base64' || !('plain' in value)) return [key, value]
+  const text = String(value.plain)
+  const at = dice(text.length + 1)
+  const intruder = INTRUDERS[dice(INTRUDERS.length)] as string
+  return [key, { plain: text.slice(0, at) + intruder + text.slice(at + dice(2)) }]
 }
 
 const BYTES = [
