@@ -6,10 +6,10 @@ import { AppError } from '../errors.ts'
 import { type Blobs, freeBytes } from '../store/blobs.ts'
 import { findAnswer } from '../store/idempotency.ts'
 import type { Db } from '../store/tables.ts'
+import { createTurns, type Turns } from '../turns.ts'
 import { type Api, nodeOf, type Reply } from './api.ts'
 import { type Bearer, bearerOf } from './auth.ts'
 import { bodyOf, checkLength } from './body.ts'
-import { createTurns, type Turns } from './turns.ts'
 import { readUpload } from './upload-body.ts'
 
 export type UploadLimits = {
@@ -71,7 +71,8 @@ export type UploadDeps = { db: Db; blobs: Blobs; blobsDir: string; clock: Clock;
 /** Returns the turns of the uploads, to be looked at. */
 export function mountUploads(api: Api, deps: UploadDeps): Pick<Turns, 'status'> {
   const { limits, blobsDir, blobs } = deps
-  const turns = createTurns(limits.maxUploads, limits.waitMs)
+  const words = `${limits.maxUploads} uploads are under way: try again in a moment`
+  const turns = createTurns(limits.maxUploads, { ms: limits.waitMs, words })
   const running = new Set<string>()
   api.post({
     path: '/api/v1/documents/create',

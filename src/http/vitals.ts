@@ -10,8 +10,8 @@ import type { CacheState, RateBook } from '../store/rate-book.ts'
 import { countFinishedRuns, selectLastGoodRun } from '../store/sync-runs.ts'
 import type { Db, SyncStatus } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
+import type { Turns } from '../turns.ts'
 import { newestDollar } from './health.ts'
-import type { Turns } from './turns.ts'
 
 type Totals = {
   runs: { status: SyncStatus; count: number }[]

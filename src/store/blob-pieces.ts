@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
+import { createTurns, type Turns } from '../turns.ts'
 import { openError } from './storage-error.ts'
 
 /** Bytes from `start` to `end`, both included. */
@@ -12,8 +13,8 @@ export type ByteRange = { start: number; end: number }
 /** Pieces of a file, each good until the next is asked for, which is written over it. */
 export type Pieces = AsyncGenerator<Buffer, void, undefined>
 
-/** Those who read pieces of one folder: how many there are, how many reads are under way, and who waits for one. */
-export type Crowd = { readers: number; reads: number; waiting: (() => void)[] }
+/** Those who read pieces of one folder: how many there are, and their turns to read one. */
+export type Crowd = { readers: number; turns: Turns }
 
 const BLOCK_BYTES = 256 * 1024
 // A client that does not read keeps its blocks: a thousand of them would keep half a gigabyte, which the process would
@@ -25,7 +26,7 @@ const CROWD_BLOCK_BYTES = 16 * 1024
 const READS_AT_ONCE = 4
 
 export function createCrowd(): Crowd {
-  return { readers: 0, reads: 0, waiting: [] }
+  return { readers: 0, turns: createTurns(READS_AT_ONCE) }
 }
 
 /** No file is open until the first piece is asked for. @throws if the file ends before the range does */
@@ -45,8 +46,8 @@ export async function* piecesOf(
   const spare: Buffer[] = []
   const read = async (at: number): Promise<Buffer> => {
     const block = spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes)
-    const length = Math.min(blockBytes, end + 1 - at)
-    const { bytesRead } = await inTurn(crowd, () => file.read(block, 0, length, at))
+    using _turn = await crowd.turns.take()
+    const { bytesRead } = await file.read(block, 0, Math.min(blockBytes, end + 1 - at), at)
     if (bytesRead === 0) throw new Error('the file is shorter than it was')
     return block.subarray(0, bytesRead)
   }
@@ -65,18 +66,6 @@ export async function* piecesOf(
     await filling?.catch(() => {}) // nothing may be read any more when the file is closed
     crowd.readers -= 1
     await file.close()
-  }
-}
-
-async function inTurn<T>(crowd: Crowd, read: () => Promise<T>): Promise<T> {
-  if (crowd.reads < READS_AT_ONCE) crowd.reads += 1
-  else await new Promise<void>((resolve) => crowd.waiting.push(resolve))
-  try {
-    return await read()
-  } finally {
-    const next = crowd.waiting.shift()
-    if (next) next()
-    else crowd.reads -= 1
   }
 }
 

@@ -14,6 +14,7 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely'
+import { createTurns } from '../turns.ts'
 import type { Db, Tables } from './tables.ts'
 
 const PATIENCE_MS = 5000
@@ -23,7 +24,13 @@ const STATEMENTS_KEPT = 500
 /** The queries over an open database. What another process blocks is tried for five seconds. */
 export function queriesOver(sqlite: Sqlite.Database): Db {
   sqlite.pragma('busy_timeout = 0')
-  return new Kysely<Tables>({ dialect: dialectOf(sqlite) })
+  const db = new Kysely<Tables>({ dialect: dialectOf(sqlite) })
+  const destroy = db.destroy.bind(db)
+  db.destroy = async () => {
+    await destroy()
+    sqlite.close() // Kysely has not, if it was never asked anything
+  }
+  return db
 }
 
 function dialectOf(sqlite: Sqlite.Database): Dialect {
@@ -96,17 +103,13 @@ class CarefulDriver extends SqliteDriver {
 type Turn = { take(): Promise<void>; leave(): void }
 
 function createTurn(): Turn {
-  let taken: PromiseWithResolvers<void> | undefined
+  const turns = createTurns(1)
+  let held: Disposable | undefined
   return {
     async take() {
-      while (taken) await taken.promise
-      taken = Promise.withResolvers()
+      held = await turns.take()
     },
-    leave() {
-      const left = taken
-      taken = undefined
-      left?.resolve()
-    },
+    leave: () => held?.[Symbol.dispose](),
   }
 }
 

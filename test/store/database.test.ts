@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
@@ -27,6 +35,18 @@ function strayFile(t: TestContext, make: (file: Sqlite.Database) => void): strin
   make(file)
   file.close()
   return dataDir
+}
+
+/** The files below a directory that this process has open. */
+function openFilesIn(dir: string): string[] {
+  const links = readdirSync('/proc/self/fd').flatMap((file) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${file}`)]
+    } catch {
+      return [] // the one that listed them
+    }
+  })
+  return links.filter((path) => path.startsWith(dir))
 }
 
 function refuses(dataDir: string, message: RegExp): void {
@@ -191,4 +211,12 @@ test('a transaction that fails leaves nothing', async (t) => {
   })
   await assert.rejects(work, /halfway/)
   assert.equal((await selectMeta(db)).revision, 1)
+})
+
+test('a database that was never asked anything closes too', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = openDatabase(dataDir)
+  assert.notDeepEqual(openFilesIn(dataDir), [])
+  await db.destroy()
+  assert.deepEqual(openFilesIn(dataDir), [])
 })
