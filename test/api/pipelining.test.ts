@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { answersIn } from '../support/raw-requests.ts'
 import { until } from '../support/terminal.ts'
 
 const AUTH = `Host: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n`
@@ -36,22 +37,6 @@ function open(t: TestContext): { socket: Socket; received: () => Buffer; closed:
     })
   }
   return { socket, received: () => Buffer.concat(pieces), closed: () => closed }
-}
-
-/** All answers of a connection that the server has closed. */
-function answersIn(received: Buffer): { status: number; body: Buffer }[] {
-  const answers = []
-  for (let at = 0; at < received.length; ) {
-    const end = received.indexOf('\r\n\r\n', at)
-    assert.ok(end > 0, 'bytes that are no answer')
-    const head = received.toString('latin1', at, end)
-    assert.match(head, /^HTTP\/1\.1 \d{3} /)
-    const length = Number(/content-length: (\d+)/i.exec(head)?.[1])
-    at = end + 4 + length
-    assert.ok(at <= received.length, 'an answer that is cut')
-    answers.push({ status: Number(head.slice(9, 12)), body: received.subarray(end + 4, at) })
-  }
-  return answers
 }
 
 function upload(text: string): string {
