@@ -34,7 +34,15 @@ export async function listenOn(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
+  const ending = new WeakSet<Duplex>()
   const begin = (req: IncomingMessage, res: ServerResponse) => {
+    if (ending.has(req.socket)) return
+    // After a wish to upgrade node:http drops the rest of its block, and takes what comes then for a request, though it
+    // may be the body of one that was dropped.
+    if (req.headers.upgrade !== undefined) {
+      ending.add(req.socket)
+      res.setHeader('Connection', 'close')
+    }
     connections.note(req, res)
     handle(req, res)
   }

@@ -130,3 +130,22 @@ test('CONNECT behind a download cuts it, and puts nothing into it', async (t) =>
   const body = received().subarray(head)
   assert.ok(body.equals(LARGE.subarray(0, body.length)))
 })
+
+for (const [what, wish] of [
+  ['a GET', `GET /healthz HTTP/1.1\r\n${AUTH}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`],
+  ['an upload', upload('uno').replace('Host: a', 'Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c')],
+] as const) {
+  test(`a body behind ${what} with a wish to upgrade is never taken for a request`, async (t) => {
+    const { socket, received, closed } = open(t)
+    const hidden = upload('hidden')
+    const head = `POST ${CREATE} HTTP/1.1\r\n${AUTH}Content-Length: ${hidden.length + 7}\r\n\r\n`
+    socket.write(`${wish}${head}{"x":1}`)
+    await until(() => received().length > 0)
+    socket.end(hidden)
+    await until(closed)
+    const [answer, ...others] = answersIn(received())
+    assert.equal(answer?.status, 200)
+    assert.match(answer?.head ?? '', /^connection: close$/im)
+    assert.deepEqual(others, [])
+  })
+}
