@@ -3,6 +3,7 @@ import { startApp } from '../app.ts'
 import { VERSION } from '../assets.ts'
 import type { BackupPlan } from '../domain/nightly-backup.ts'
 import { UPLOAD_WAITS } from '../http/uploads.ts'
+import { collectWhenIdle } from '../idle-collection.ts'
 import { createLog, type LogFormat, type LogLevel } from '../log.ts'
 import { diskError } from '../store/storage-error.ts'
 import type { Values } from './args.ts'
@@ -62,6 +63,7 @@ export const serve: Command = {
       throw diskError(error, dataDir)
     })
     setFlagsFromString(NOTHING_IS_BORN_OLD)
+    using _collection = collectWhenIdle()
     log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
     if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
