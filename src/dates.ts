@@ -4,8 +4,8 @@
 export type IsoDate = string
 export type Clock = () => Date
 
-/** The first of all days (decisions 1.2). */
-export const FIRST_DAY: IsoDate = '1900-01-01'
+/** The earliest day that there is (decisions 1.2). */
+export const EARLIEST_DAY: IsoDate = '1900-01-01'
 
 const DAY_MS = 86_400_000
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)

@@ -5,7 +5,7 @@
 import type { Clock } from '../dates.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { nextTime, previousTime } from '../schedule.ts'
+import { isSetBack, nextTime, previousTime } from '../schedule.ts'
 import { findBackup, openBackupSet } from '../store/backup-set.ts'
 import { readManifest } from '../store/manifest.ts'
 import { createBackup, pruneBackups } from './backup.ts'
@@ -34,7 +34,6 @@ export type NightlyBackup = {
 
 const LOOK_EVERY_MS = 1000
 const RETRY_MS = 60 * 60_000
-const CORRECTION_MS = 15 * 60_000
 const FAULTS_LOGGED = 20
 
 export async function openNightlyBackup(
@@ -67,8 +66,7 @@ export async function openNightlyBackup(
   }
   const look = () => {
     const now = clock()
-    // Set back, not only corrected: what was planned from the future does not hold.
-    if (seen.getTime() - now.getTime() > CORRECTION_MS) due = nextTime(cron, now)
+    if (isSetBack(seen, now)) due = nextTime(cron, now)
     seen = now
     if (running || due === undefined || now < due) return
     running = attempt(now).finally(() => {

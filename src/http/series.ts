@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { addDays, type Clock, FIRST_DAY, latest, todayIn } from '../dates.ts'
+import { addDays, type Clock, EARLIEST_DAY, latest, todayIn } from '../dates.ts'
 import { pointsBetween } from '../domain/rates.ts'
 import { AppError } from '../errors.ts'
 import { makeColumn, type RateBook } from '../store/rate-book.ts'
@@ -77,7 +77,7 @@ export function mountSeries(api: Api, { book, clock }: { book: RateBook; clock: 
       const series = page.series.find(({ id }) => id === params.series_id)
       const today = query.to === undefined ? todayIn(clock) : undefined
       const date_to = query.to ?? today ?? ''
-      const date_from = query.from ?? latest(FIRST_DAY, addDays(date_to, -HISTORY_DAYS))
+      const date_from = query.from ?? latest(EARLIEST_DAY, addDays(date_to, -HISTORY_DAYS))
       if (date_from > date_to) throw reversedRange(date_from)
       if (!series) throw new AppError('not-found', 'There is no series with this id; see /api/v1/series')
       const [column = EMPTY] = await page.columns([series])

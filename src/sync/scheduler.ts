@@ -5,7 +5,7 @@
 import type { Clock } from '../dates.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { nextTime, previousTime } from '../schedule.ts'
+import { isSetBack, nextTime, previousTime } from '../schedule.ts'
 import { INTERRUPTED, type SyncRunRow } from '../store/sync-runs.ts'
 import type { SyncTrigger } from '../store/tables.ts'
 
@@ -37,7 +37,6 @@ export type SchedulerDeps = {
 
 const LOOK_EVERY_MS = 1000
 const FIRST_RETRY_MS = 15 * 60_000
-const CORRECTION_MS = 15 * 60_000
 const LATER_RETRY_MS = 60 * 60_000
 
 /** A scheduler that never runs, for an external cron. */
@@ -81,11 +80,9 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   }
   const look = () => {
     const now = clock()
-    if (now < seen) {
-      // The clock was set back: what was planned from the future does not hold. One that is only corrected must
-      // not come to the same dawn again and again.
-      if (seen.getTime() - now.getTime() > CORRECTION_MS) scheduled = nextTime(cron, now)
-      if (retryAt) retryAt = new Date(Math.min(retryAt.getTime(), now.getTime() + retryWait))
+    if (isSetBack(seen, now)) scheduled = nextTime(cron, now)
+    if (now < seen && retryAt) {
+      retryAt = new Date(Math.min(retryAt.getTime(), now.getTime() + retryWait))
     }
     seen = now
     // What comes due while a run is under way waits for its end: that run may have begun yesterday.
