@@ -16,7 +16,7 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { readAsset } from '../assets.ts'
 import { AppError, reasonOf } from '../errors.ts'
-import { queriesOver } from './driver.ts'
+import { isBusy, PATIENCE_MS, queriesOver, TRY_AGAIN_MS } from './driver.ts'
 import { copyBeforeMigration } from './migration-copy.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
@@ -43,8 +43,8 @@ export function openDatabase(
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)
-    sqlite = new Sqlite(path, { timeout: 5000, nativeBinding: nativeBinding(dataDir) })
-    refuseForeign(sqlite, path)
+    sqlite = new Sqlite(path, { timeout: PATIENCE_MS, nativeBinding: nativeBinding(dataDir) })
+    sqlite.transaction(refuseForeign)(sqlite, path)
     configure(sqlite)
     const upgrade = bringToSchema(sqlite, path)
     if (upgrade) options.upgraded?.(upgrade)
@@ -104,7 +104,10 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Before anything is written: what is not ours stays as it is. */
+/**
+ * Before anything is written: what is not ours stays as it is. In a transaction, of one look: between two another
+ * process may have made the database, which would then have tables and not yet our mark.
+ */
 function refuseForeign(sqlite: Sqlite.Database, path: string): void {
   const isOurs = numberOf(sqlite, 'application_id') === APPLICATION_ID
   if (!isOurs && sqlite.prepare('select 1 from sqlite_schema limit 1').get()) {
@@ -120,13 +123,27 @@ function refuseForeign(sqlite: Sqlite.Database, path: string): void {
 }
 
 function configure(sqlite: Sqlite.Database): void {
-  sqlite.pragma('journal_mode = WAL') // readers never wait for the sync's writes
+  useWal(sqlite) // readers never wait for the sync's writes
   sqlite.pragma('synchronous = FULL') // acknowledged means on disk: NORMAL may lose the last commits to a power cut
   sqlite.pragma('foreign_keys = ON') // off by default in SQLite
   sqlite.pragma('trusted_schema = OFF') // a tampered file cannot call functions through its schema
   sqlite.pragma('cell_size_check = ON') // a damaged page is an error, not a wrong rate
   sqlite.pragma('cache_size = -8000') // 8 MB: whole series are read once and kept as columns, not as pages
   sqlite.pragma('journal_size_limit = 67108864') // a backfill's WAL shrinks again
+}
+
+// Of processes that switch a new database at once SQLite refuses all but one on the spot, whatever its timeout.
+function useWal(sqlite: Sqlite.Database): void {
+  const until = performance.now() + PATIENCE_MS
+  while (true) {
+    try {
+      sqlite.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > until) throw error
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS) // a sleep: nothing else runs yet
+  }
 }
 
 function bringToSchema(sqlite: Sqlite.Database, path: string): Upgrade | undefined {

@@ -17,8 +17,9 @@ import {
 import { createTurns } from '../turns.ts'
 import type { Db, Tables } from './tables.ts'
 
-const PATIENCE_MS = 5000
-const TRY_AGAIN_MS = 20
+/** How long what another process blocks is tried, and how long is waited between two tries. */
+export const PATIENCE_MS = 5000
+export const TRY_AGAIN_MS = 20
 const STATEMENTS_KEPT = 500
 
 /** The queries over an open database. What another process blocks is tried for five seconds. */
@@ -136,6 +137,7 @@ function patient(plain: DatabaseConnection, turn: Turn, inTransaction: () => boo
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether another process is in the way. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

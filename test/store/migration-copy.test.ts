@@ -1,7 +1,6 @@
 // The copy that is made of a database before its schema is changed.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { openDatabase, type Upgrade } from '../../src/store/database.ts'
 import { SCHEMA_VERSION } from '../../src/store/migrations.ts'
+import { elsewhere } from '../support/elsewhere.ts'
 import { temporaryDirectory } from '../support/ground.ts'
 import { startProgram } from '../support/program.ts'
 import { runCommand } from '../support/terminal.ts'
@@ -72,13 +72,14 @@ test('a new database is not copied', async (t) => {
 
 test('the copy has what is still in the -wal of a server that was killed', async (t) => {
   const dataDir = firstSchema(t)
-  const killed = await elsewhere(
+  const { child: killed } = await elsewhere(
     t,
     `import Sqlite from 'better-sqlite3'
      const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
      sqlite.pragma('journal_mode = wal')
      sqlite.exec("insert into rates values (1, '2026-03-24', '500', null)")
-     console.log('written')`,
+     console.log('written')
+     setInterval(() => {}, 1000)`,
   )
   killed.kill('SIGKILL')
   await once(killed, 'exit')
@@ -112,11 +113,8 @@ test('killed at any moment of it, the database is the old one or the new one, an
   const rates = 200_000
   for (const after of [0, 15, 30, 50, 80, 120, 200]) {
     const dataDir = firstSchema(t, rates)
-    const child = spawn(process.execPath, ['--input-type=module', '-e', opening(dataDir, 'ready')], {
-      cwd: ROOT,
-    })
+    const { child } = await elsewhere(t, opening(dataDir, 'ready'))
     const exit = once(child, 'exit')
-    await once(child.stdout, 'data')
     await wait(after)
     child.kill('SIGKILL')
     await exit
@@ -171,19 +169,4 @@ function opening(dataDir: string, first = ''): string {
     ${first && `console.log('${first}')`}
     await openDatabase(${JSON.stringify(dataDir)}).destroy()
     console.log('done')`
-}
-
-/** Runs a piece of program in a process of its own, and waits until it has said something. */
-async function elsewhere(t: TestContext, program: string): Promise<ChildProcess> {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module', '-e', `${program}\nsetInterval(() => {}, 1000)`],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  return child
 }

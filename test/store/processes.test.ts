@@ -1,29 +1,18 @@
 // Two processes on one data directory: the lock, and what one sees of the other.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { takeLock } from '../../src/store/lock.ts'
 import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
 import { watchDatabase } from '../../src/store/watch.ts'
+import { elsewhere } from '../support/elsewhere.ts'
 import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-
-/** Runs a piece of program in a process of its own, and waits until it has said something. */
-async function elsewhere(t: TestContext, program: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  const [said] = await once(child.stdout, 'data')
-  return { child, said: String(said) }
-}
 
 function locking(dataDir: string): string {
   return `
@@ -48,7 +37,7 @@ test('a lock is held by one, in the same process too, until it is released', (t)
 test('a lock that another process holds is refused at once, and free when that process is killed', async (t) => {
   const dataDir = temporaryDirectory(t)
   const { child, said } = await elsewhere(t, locking(dataDir))
-  assert.equal(said.trim(), 'taken')
+  assert.equal(said, 'taken')
   const began = performance.now()
   assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
   assert.ok(performance.now() - began < 1000)
@@ -57,7 +46,7 @@ test('a lock that another process holds is refused at once, and free when that p
   await once(child, 'exit')
   const lock = takeLock(dataDir, 'sync.lock')
   assert.ok(lock)
-  assert.equal((await elsewhere(t, locking(dataDir))).said.trim(), 'refused')
+  assert.equal((await elsewhere(t, locking(dataDir))).said, 'refused')
   lock.release()
 })
 
@@ -114,12 +103,32 @@ test('a look that fails is reported and tried again', async (t) => {
   assert.equal(looks, 2, 'a watch that is closed does not look')
 })
 
+// Many directories, since what one process meets of another's work is a matter of microseconds.
 test('processes that open a new directory at the same time all get the same database', async (t) => {
-  const dataDir = join(temporaryDirectory(t), 'new')
+  const base = temporaryDirectory(t)
   const opening = `
     import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
     import { selectMeta } from ${JSON.stringify(`${ROOT}/src/store/meta.ts`)}
-    console.log((await selectMeta(openDatabase(${JSON.stringify(dataDir)}))).epoch)`
+    const epochs = []
+    for (let directory = 0; directory < 200; directory++) {
+      const db = openDatabase(${JSON.stringify(base)} + '/' + directory)
+      epochs.push((await selectMeta(db)).epoch)
+      await db.destroy()
+    }
+    console.log(epochs.join())`
   const said = await Promise.all(Array.from({ length: 4 }, () => elsewhere(t, opening)))
   assert.equal(new Set(said.map((one) => one.said)).size, 1)
+})
+
+test('a new database that another process is making is waited for', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await elsewhere(
+    t,
+    `import Sqlite from 'better-sqlite3'
+     const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
+     sqlite.exec('begin immediate')
+     console.log('making')
+     setTimeout(() => sqlite.exec('rollback'), 500)`,
+  )
+  assert.equal((await selectMeta(temporaryDatabase(t, dataDir))).revision, 1)
 })
