@@ -2,16 +2,16 @@
 // is the machine's doing.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { batch, CREATE, TOKENS } from './directory.ts'
+import { elsewhere } from './elsewhere.ts'
 
 const PROBE_EVERY_MS = 200
-const CONTROL = `require('node:http').createServer((_, res) => res.end('x'))
-  .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
+const CONTROL = `import { createServer } from 'node:http'
+  const server = createServer((_, res) => res.end('x'))
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
 
 /** In milliseconds; `over` is how much longer than the control, at the same moment. */
 type Longest = { control: number; health: number; key: number; upload: number; over: number }
@@ -63,10 +63,8 @@ export function startProbing(
 
 /** A bare server in a process of its own: what it takes to answer is the machine's doing. */
 export async function startControl(t: TestContext): Promise<string> {
-  const child = spawn(process.execPath, ['-e', CONTROL])
-  t.after(() => child.kill('SIGKILL'))
-  const [port] = await once(child.stdout, 'data')
-  return `http://127.0.0.1:${Number(String(port))}/`
+  const { said: port } = await elsewhere(t, CONTROL)
+  return `http://127.0.0.1:${port}/`
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {

@@ -6,11 +6,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { addDays, todayIn } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
 import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { until } from '../support/terminal.ts'
 import { checkWhole } from '../support/whole.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/cambista.ts')
@@ -40,8 +40,8 @@ function startSync(t: TestContext, bank: Bank, dataDir: string) {
   return { child, ended }
 }
 
-async function asked(bank: Bank, count: number): Promise<void> {
-  while (bank.requests.length < count) await wait(5)
+function asked(bank: Bank, count: number): Promise<void> {
+  return until(() => bank.requests.length >= count, 20_000)
 }
 
 test('of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order', async (t) => {
