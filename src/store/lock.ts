@@ -8,14 +8,17 @@ import { nativeBinding } from './native.ts'
 
 export type Lock = { release(): void }
 
-/** Takes the lock, or returns undefined when somebody holds it; never waits. */
+// Without it two that ask in the same instant may both be refused: each has a foot in the door.
+const SETTLED_WITHIN_MS = 20
+
+/** Takes the lock, or returns undefined when somebody holds it. */
 export function takeLock(
   dataDir: string,
   name: 'sync.lock' | 'serve.lock' | 'backup.lock',
 ): Lock | undefined {
   const path = join(dataDir, name)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  const sqlite = new Sqlite(path, { timeout: 0, nativeBinding: nativeBinding(dataDir) })
+  const sqlite = new Sqlite(path, { timeout: SETTLED_WITHIN_MS, nativeBinding: nativeBinding(dataDir) })
   try {
     sqlite.exec('begin exclusive')
   } catch (error) {

@@ -50,6 +50,26 @@ test('a lock that another process holds is refused at once, and free when that p
   lock.release()
 })
 
+// Asked for in the same instant, so that each is met by the other half way.
+test('of two processes that want a lock at the same time one gets it', async (t) => {
+  const directories = Array.from({ length: 120 }, () => temporaryDirectory(t))
+  const begin = Date.now() + 1000
+  const wanting = `
+    import { takeLock } from ${JSON.stringify(`${ROOT}/src/store/lock.ts`)}
+    const locks = ${JSON.stringify(directories)}.map((directory, at) => {
+      while (Date.now() < ${begin} + at * 30);
+      return takeLock(directory, 'sync.lock')
+    })
+    console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
+    setInterval(() => locks, 1000)`
+  const said = await Promise.all([elsewhere(t, wanting), elsewhere(t, wanting)])
+  const [one = [], other = []] = said.map((process) => JSON.parse(process.said) as number[])
+  assert.deepEqual(
+    one.map((taken, at) => taken + (other[at] ?? 0)),
+    directories.map(() => 1),
+  )
+})
+
 test('a directory that is not there is an error, not a lock that is taken', (t) => {
   assert.throws(() => takeLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
 })
