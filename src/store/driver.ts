@@ -15,6 +15,7 @@ import {
   SqliteDriver,
 } from 'kysely'
 import { createTurns } from '../turns.ts'
+import { isBusy } from './storage-error.ts'
 import type { Db, Tables } from './tables.ts'
 
 /** How long what another process blocks is tried, and how long is waited between two tries. */
@@ -135,9 +136,4 @@ function patient(plain: DatabaseConnection, turn: Turn, inTransaction: () => boo
     },
     streamQuery: (query, size) => plain.streamQuery(query, size),
   }
-}
-
-/** Whether another process is in the way. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

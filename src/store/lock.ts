@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { nativeBinding } from './native.ts'
+import { isBusy } from './storage-error.ts'
 
 export type Lock = { release(): void }
 
@@ -23,7 +24,7 @@ export function takeLock(
     sqlite.exec('begin exclusive')
   } catch (error) {
     sqlite.close()
-    if (error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined
+    if (isBusy(error)) return undefined
     throw error
   }
   return { release: () => sqlite.close() }

@@ -14,8 +14,8 @@ const OUTSIDE = /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PRO
 
 /** The AppError for a failure of the file system or of SQLite; anything else is given back as it is. */
 export function storageError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (error instanceof AppError || typeof code !== 'string') return error
+  const code = codeOf(error)
+  if (error instanceof AppError) return error
   if (FULL.test(code)) {
     return new AppError('disk-full', 'Not enough disk space to store the documents', { cause: error })
   }
@@ -32,8 +32,8 @@ export function storageError(error: unknown): unknown {
  * is given back as it is.
  */
 export function diskError(error: unknown, dir: string): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (error instanceof AppError || typeof code !== 'string') return error
+  const code = codeOf(error)
+  if (error instanceof AppError) return error
   if (FULL.test(code)) {
     return new AppError('failed', `the disk of ${dir} is full: make room on it, then try again`, {
       cause: error,
@@ -44,15 +44,19 @@ export function diskError(error: unknown, dir: string): unknown {
   return new AppError('failed', `${dir} is on a read-only file system; ${advice}`, { cause: error })
 }
 
+/** Whether another process has SQLite's lock. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY')
+}
+
 /** Whether SQLite reports it. */
 export function isOfDatabase(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
+  return codeOf(error).startsWith('SQLITE_')
 }
 
 /** The AppError for a file that cannot be opened since too many are open; anything else is given back as it is. */
 export function openError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (!NO_FILES.test(code)) return error
+  if (!NO_FILES.test(codeOf(error))) return error
   return new AppError('unavailable', 'Too many files are open: try again in a moment', { cause: error })
 }
 
@@ -61,6 +65,11 @@ function isReadOnly(dir: string): boolean {
     accessSync(dir, constants.W_OK)
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS'
+    return codeOf(error) === 'EROFS'
   }
+}
+
+/** The code of Node or of SQLite; empty: it has none. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

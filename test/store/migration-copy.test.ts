@@ -165,7 +165,7 @@ test('an unfinished copy that a killed upgrade left is removed by the next', asy
 
 function opening(dataDir: string, first = ''): string {
   return `
-    import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
+    import { openDatabase } from './src/store/database.ts'
     ${first && `console.log('${first}')`}
     await openDatabase(${JSON.stringify(dataDir)}).destroy()
     console.log('done')`

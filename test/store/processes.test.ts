@@ -12,11 +12,9 @@ import { watchDatabase } from '../../src/store/watch.ts'
 import { elsewhere } from '../support/elsewhere.ts'
 import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-
 function locking(dataDir: string): string {
   return `
-    import { takeLock } from ${JSON.stringify(`${ROOT}/src/store/lock.ts`)}
+    import { takeLock } from './src/store/lock.ts'
     console.log(takeLock(${JSON.stringify(dataDir)}, 'sync.lock') ? 'taken' : 'refused')
     setInterval(() => {}, 1000)`
 }
@@ -55,7 +53,7 @@ test('of two processes that want a lock at the same time one gets it', async (t)
   const directories = Array.from({ length: 120 }, () => temporaryDirectory(t))
   const begin = Date.now() + 1000
   const wanting = `
-    import { takeLock } from ${JSON.stringify(`${ROOT}/src/store/lock.ts`)}
+    import { takeLock } from './src/store/lock.ts'
     const locks = ${JSON.stringify(directories)}.map((directory, at) => {
       while (Date.now() < ${begin} + at * 30);
       return takeLock(directory, 'sync.lock')
@@ -91,8 +89,8 @@ test('what another process commits is noticed within a second, what is ours is n
   const { child } = await elsewhere(
     t,
     `
-    import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
-    import { raiseRevision } from ${JSON.stringify(`${ROOT}/src/store/meta.ts`)}
+    import { openDatabase } from './src/store/database.ts'
+    import { raiseRevision } from './src/store/meta.ts'
     const db = openDatabase(${JSON.stringify(dataDir)})
     await raiseRevision(db)
     await db.destroy()
@@ -127,8 +125,8 @@ test('a look that fails is reported and tried again', async (t) => {
 test('processes that open a new directory at the same time all get the same database', async (t) => {
   const base = temporaryDirectory(t)
   const opening = `
-    import { openDatabase } from ${JSON.stringify(`${ROOT}/src/store/database.ts`)}
-    import { selectMeta } from ${JSON.stringify(`${ROOT}/src/store/meta.ts`)}
+    import { openDatabase } from './src/store/database.ts'
+    import { selectMeta } from './src/store/meta.ts'
     const epochs = []
     for (let directory = 0; directory < 200; directory++) {
       const db = openDatabase(${JSON.stringify(base)} + '/' + directory)

@@ -2,18 +2,15 @@
 // here, so that the bank's does too. Those that are killed are in test/torture/power-cuts.test.ts.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { addDays, todayIn } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
 import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { startProgram } from '../support/program.ts'
 import { until } from '../support/terminal.ts'
 import { checkWhole } from '../support/whole.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../bin/cambista.ts')
 const today = () => todayIn(() => new Date())
 const FLOOR = addDays(today(), -900)
 
@@ -25,19 +22,7 @@ async function openBank(t: TestContext, options: Partial<BankOptions> = {}): Pro
 
 function startSync(t: TestContext, bank: Bank, dataDir: string) {
   const flags = ['--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0', '--backfill-from', FLOOR]
-  const child = spawn(process.execPath, [PROGRAM, 'sync', ...flags], {
-    env: { ...process.env, CAMBISTA_BCCR_TOKEN: 'test-token' },
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let [out, err] = ['', '']
-  child.stdout.on('data', (text) => {
-    out += text
-  })
-  child.stderr.on('data', (text) => {
-    err += text
-  })
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }))
-  return { child, ended }
+  return startProgram(t, ['sync', ...flags], { CAMBISTA_BCCR_TOKEN: 'test-token' })
 }
 
 function asked(bank: Bank, count: number): Promise<void> {
@@ -50,14 +35,13 @@ test('of two syncs at once the second is refused with a clear line, and SIGTERM 
   const first = startSync(t, bank, dataDir)
   await asked(bank, 2)
 
-  const second = await startSync(t, bank, dataDir).ended
-  assert.deepEqual([second.code, second.out], [1, ''])
-  assert.match(second.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
+  const second = startSync(t, bank, dataDir)
+  assert.deepEqual([await second.ended(), second.printed.out], [1, ''])
+  assert.match(second.printed.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
 
   first.child.kill('SIGTERM')
-  const { code, out } = await first.ended
-  assert.equal(code, 3)
-  assert.match(out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
+  assert.equal(await first.ended(), 3)
+  assert.match(first.printed.out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
   const db = temporaryDatabase(t, dataDir)
   assert.equal((await selectRuns(db, { limit: 9 })).length, 1)
   await checkWhole(db)
