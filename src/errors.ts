@@ -32,6 +32,11 @@ export class AppError extends Error {
   }
 }
 
+/** The code of what was thrown, as Node and SQLite give one (`ENOENT`, `SQLITE_BUSY`); empty: it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
 /** The text of anything that was thrown, for a log line or a run's message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

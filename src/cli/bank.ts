@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { VERSION } from '../assets.ts'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { ProviderSettings } from '../providers/provider.ts'
 import type { Environment, Values } from './args.ts'
 import type { OptionName } from './options.ts'
@@ -28,7 +28,7 @@ export function bankSettings(values: Values, env: Environment): () => ProviderSe
 function tokenNow(file: string, atStart: string | Error | undefined): string {
   const token = tokenIn(file)
   if (typeof token === 'string') return token
-  if ('code' in token && token.code === 'EACCES' && typeof atStart === 'string') return atStart
+  if (codeOf(token) === 'EACCES' && typeof atStart === 'string') return atStart
   throw new AppError('failed', `cannot read the bank's token: ${reasonOf(token)}`, { cause: token })
 }
 

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Values } from './args.ts'
 import type { Command } from './command.ts'
 
@@ -64,8 +64,7 @@ async function faultOf(url: URL, { anyCertificate, stop }: Asking): Promise<stri
     return status === 200 ? undefined : `${url.href} answered ${status}`
   } catch (error) {
     if (late.aborted) return `${url.href} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds`
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    return `${url.href} cannot be reached: ${reasonOf(error) || code}`
+    return `${url.href} cannot be reached: ${reasonOf(error) || codeOf(error)}`
   }
 }
 
@@ -85,6 +84,6 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM' // it is another user's
+    return codeOf(error) === 'EPERM' // it is another user's
   }
 }

@@ -22,7 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError, codeOf } from '../errors.ts'
 
 export type Ran = {
   /** The exit code; undefined: there is no such command. */
@@ -44,7 +44,7 @@ export type Owner = { uid: number; gid: number }
 
 export function runHere(command: string, words: readonly string[]): Ran {
   const ended = spawnSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  const missing = ended.error !== undefined && 'code' in ended.error && ended.error.code === 'ENOENT'
+  const missing = codeOf(ended.error) === 'ENOENT'
   const text = `${ended.stdout ?? ''}${ended.stderr ?? ''}`.trim() || (ended.error?.message ?? '')
   return { status: missing ? undefined : (ended.status ?? 1), text }
 }

@@ -2,7 +2,7 @@
 // flags and environment, so that `sudo cambista key create erp` makes a key of the service.
 
 import { readFileSync } from 'node:fs'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Environment } from './args.ts'
 
 export const SETTINGS_FILE = '/etc/cambista/cambista.env'
@@ -28,7 +28,7 @@ export function readSettings(file: string | undefined, env: Environment): Settin
     if (env.CAMBISTA_BCCR_TOKEN) delete values.CAMBISTA_BCCR_TOKEN_FILE
     return { ...none, values }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return none
     if (code === 'EACCES') return { ...none, hidden: true }
     throw new AppError('failed', `cannot read the service's settings: ${reasonOf(error)}`, { cause: error })

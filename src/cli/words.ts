@@ -1,5 +1,5 @@
 import type { Fault } from '../domain/directory.ts'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,63}$/u
 
@@ -33,7 +33,7 @@ export function rowOfFlags<T>(checked: { row: T; faults: [] } | { row: undefined
 
 /** Why the file of --out could not be written. */
 export function newFileError(path: string, error: unknown): AppError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'EEXIST') {
     return new AppError('failed', `${path} is there already and is not overwritten: choose another --out`)
   }

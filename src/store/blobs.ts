@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type ByteRange, checkedPieces, copiesOf, createCrowd, type Pieces, piecesOf } from './blob-pieces.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './blob-writer.ts'
+import { unlessMissing } from './file-hash.ts'
 import { storageError } from './storage-error.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
@@ -170,15 +171,6 @@ async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string
 async function* proving(pieces: Pieces, note: () => void): Pieces {
   yield* pieces
   note()
-}
-
-async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 /** Runs the work on all items, some at once, and throws the first failure only when nothing runs any more. */

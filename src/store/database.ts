@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { readAsset } from '../assets.ts'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import { PATIENCE_MS, queriesOver, TRY_AGAIN_MS } from './driver.ts'
 import { copyBeforeMigration } from './migration-copy.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts'
@@ -73,7 +73,7 @@ function missing(dataDir: string, path: string): AppError {
   try {
     accessSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
+    if (codeOf(error) === 'EACCES') {
       return new AppError('failed', `${dataDir} may not be read by this user: become its owner, or use sudo`)
     }
   }

@@ -1,7 +1,8 @@
-// Reading and flushing single files, for the backups and the doctor.
+// Reading and flushing single files.
 
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
+import { codeOf } from '../errors.ts'
 
 const READ_BYTES = 256 * 1024
 
@@ -37,6 +38,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
+/** What is promised, or undefined where the file is not there. */
 export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result
@@ -44,8 +46,4 @@ export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefine
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

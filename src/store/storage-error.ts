@@ -2,7 +2,7 @@
 // The cause is kept for the log.
 
 import { accessSync, constants } from 'node:fs'
-import { AppError } from '../errors.ts'
+import { AppError, codeOf } from '../errors.ts'
 
 // Without room for its -shm file SQLite speaks of an I/O error.
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/
@@ -67,9 +67,4 @@ function isReadOnly(dir: string): boolean {
   } catch (error) {
     return codeOf(error) === 'EROFS'
   }
-}
-
-/** The code of Node or of SQLite; empty: it has none. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
