@@ -52,6 +52,7 @@ export function openDatabase(
     sqlite?.close()
     const error = diskError(thrown, dataDir)
     if (error instanceof AppError) throw error
+    if (isBusy(error)) throw locked(path, error)
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }
   return queriesOver(sqlite)
@@ -78,6 +79,11 @@ function missing(dataDir: string, path: string): AppError {
     }
   }
   return new AppError('failed', `there is no cambista database in ${dataDir}: check --data-dir`)
+}
+
+function locked(path: string, cause: unknown): AppError {
+  const advice = 'wait for it or end it (fuser -v shows who), then try again'
+  return new AppError('failed', `${path} is locked by another process: ${advice}`, { cause })
 }
 
 /** Makes the data directory, 0700. */

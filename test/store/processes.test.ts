@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { openDatabase } from '../../src/store/database.ts'
 import { takeLock } from '../../src/store/lock.ts'
 import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
 import { watchDatabase } from '../../src/store/watch.ts'
@@ -138,15 +139,26 @@ test('processes that open a new directory at the same time all get the same data
   assert.equal(new Set(said.map((one) => one.said)).size, 1)
 })
 
+function making(dataDir: string, then: string): string {
+  return `
+    import Sqlite from 'better-sqlite3'
+    const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
+    sqlite.exec('begin immediate')
+    console.log('making')
+    ${then}`
+}
+
 test('a new database that another process is making is waited for', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await elsewhere(
-    t,
-    `import Sqlite from 'better-sqlite3'
-     const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
-     sqlite.exec('begin immediate')
-     console.log('making')
-     setTimeout(() => sqlite.exec('rollback'), 500)`,
-  )
+  await elsewhere(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
   assert.equal((await selectMeta(temporaryDatabase(t, dataDir))).revision, 1)
+})
+
+test('a database that another process does not let go of is an error that says so', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await elsewhere(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
+  assert.throws(() => openDatabase(dataDir), {
+    code: 'failed',
+    message: `${dataDir}/cambista.db is locked by another process: wait for it or end it (fuser -v shows who), then try again`,
+  })
 })
