@@ -20,8 +20,9 @@ process.chdir(import.meta.dirname)
 const { version } = readJson('package.json')
 const locked = readJson('package-lock.json').packages
 const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
-const UNIT = 'src/cli/cambista.service'
-const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT] // what src/assets.ts reads, besides the addon
+const UNIT = 'src/cli/service/cambista.service'
+const MANUAL = fs.readdirSync('src/manual').map((name) => `src/manual/${name}`)
+const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT, ...MANUAL] // what src/assets.ts reads, besides the addon
 const IN_ARCHIVES = ['README.md', 'LICENSE', UNIT]
 const LARGEST_MB = 125
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it
