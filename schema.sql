@@ -1,5 +1,5 @@
 -- The whole schema of a new cambista database. A file of an older version is brought here
--- by src/store/migrations.ts; a test builds a database both ways and compares them.
+-- by src/store/sqlite/migrations.ts; a test builds a database both ways and compares them.
 --
 -- Conventions: dates are 'YYYY-MM-DD', instants RFC 3339 in UTC, rates canonical decimals as TEXT
 -- (no exponent, no needless zeros), so that the bank's digits are never touched by a float.
@@ -39,18 +39,22 @@ CREATE TABLE series (
 ) STRICT;
 
 -- `rounded_to`: the value was read from a source that rounds to so many decimals; NULL is the exact value.
+-- `stored_at`: when the value, as it stands here, was committed: milliseconds since 1970 in UTC, because an
+-- instant as text would double the largest table.
 CREATE TABLE rates (
   series_id  INTEGER NOT NULL REFERENCES series (id),
   rate_date  TEXT    NOT NULL,
   value      TEXT    NOT NULL,
   rounded_to INTEGER,
+  stored_at  INTEGER NOT NULL,
   PRIMARY KEY (series_id, rate_date)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX rates_rounded ON rates (rate_date, series_id) WHERE rounded_to IS NOT NULL;
 
 CREATE TABLE sync_runs (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   provider_id INTEGER NOT NULL REFERENCES providers (id),
-  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'startup', 'retry', 'cli')),
+  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'startup', 'retry', 'cli', 'refine')),
   status      TEXT    NOT NULL CHECK (status IN ('ok', 'parcial', 'error')),
   date_from   TEXT,
   date_to     TEXT,
@@ -59,46 +63,64 @@ CREATE TABLE sync_runs (
   unchanged   INTEGER NOT NULL DEFAULT 0,
   message     TEXT,
   started_at  TEXT    NOT NULL,
-  finished_at TEXT                                 -- NULL while it runs
+  finished_at TEXT,                                -- NULL while it runs
+  token_hash  TEXT CHECK (length(token_hash) = 64), -- SHA-256 of the token that the run was given; NULL: none
+  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1)) -- 1: all that failed is that it was refused
 ) STRICT;
 
--- Every published value that was replaced by another one, for the accountant who booked the first.
+-- Every stored value that was replaced by another one, for the accountant who booked the first. `refined`: the bank
+-- corrected nothing, a rounded value became an exact one that it agrees with. `old_stored_at` is NULL where it was
+-- not written down yet.
 CREATE TABLE rate_revisions (
-  id          INTEGER PRIMARY KEY AUTOINCREMENT,
-  series_id   INTEGER NOT NULL REFERENCES series (id),
-  rate_date   TEXT    NOT NULL,
-  old_value   TEXT    NOT NULL,
-  new_value   TEXT    NOT NULL,
-  replaced_at TEXT    NOT NULL,
-  run_id      INTEGER NOT NULL REFERENCES sync_runs (id)
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  series_id      INTEGER NOT NULL REFERENCES series (id),
+  rate_date      TEXT    NOT NULL,
+  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined')),
+  old_value      TEXT    NOT NULL,
+  old_rounded_to INTEGER,
+  old_stored_at  INTEGER,                          -- as rates.stored_at
+  new_value      TEXT    NOT NULL,
+  replaced_at    TEXT    NOT NULL,
+  run_id         INTEGER NOT NULL REFERENCES sync_runs (id)
 ) STRICT;
 CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
 
--- The interval of days, ends included, that was asked for and validly answered: no gap inside it.
-CREATE TABLE feeds (
-  series_id    INTEGER PRIMARY KEY REFERENCES series (id),
-  covered_from TEXT NOT NULL,
-  covered_to   TEXT NOT NULL,
+-- The days of each series that were asked for and validly answered, as intervals, ends included, that neither
+-- overlap nor touch. Of these days, `final` are those that were asked for two weeks after their date or later, when
+-- nothing is corrected any more, and `exact` those that a source answered that does not round: what is still rounded
+-- there need not be asked for again.
+CREATE TABLE coverage (
+  series_id    INTEGER NOT NULL REFERENCES series (id),
+  kind         TEXT    NOT NULL CHECK (kind IN ('answered', 'final', 'exact')),
+  covered_from TEXT    NOT NULL,
+  covered_to   TEXT    NOT NULL,
+  PRIMARY KEY (series_id, kind, covered_from),
   CHECK (covered_from <= covered_to)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
--- Keys of the rates API. Only the SHA-256 of a key is kept.
+-- Keys of the rates API. Only the SHA-256 of a key is kept. A name is that of one active key. A rotation changes its
+-- hash, and nothing else of the row: what goes by id and name goes on. The hash before moves to former_secrets.
 CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
   hash         TEXT NOT NULL UNIQUE,
   created_at   TEXT NOT NULL,
   last_used_at TEXT,                               -- to the minute or so
-  revoked_at   TEXT
+  revoked_at   TEXT,
+  expires_at   TEXT                                -- the last day, in Costa Rica, on which it is valid
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
 
--- Whose documents they are. Ids may be the ERP's own; the code is what the agent side knows a company by.
+-- Whose documents they are. Ids may be the ERP's own; the code is what the agent side knows a company by. `used` is
+-- the sum of the sizes of its documents, kept by the transactions that write and delete them: over a million documents
+-- it would take seconds to add up. Equal contents count each time, though they are stored once.
 CREATE TABLE companies (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT NOT NULL,
   code       TEXT NOT NULL UNIQUE,
-  created_at TEXT NOT NULL
+  created_at TEXT NOT NULL,
+  quota      INTEGER,                              -- bytes that its documents may have; NULL: any number
+  used       INTEGER NOT NULL DEFAULT 0            -- bytes that they have
 ) STRICT;
 
 -- An owner belongs to one company, or to none and may then own documents of any.
@@ -120,19 +142,36 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_company ON agents (company_id);
 
 -- Tokens of the documents API. Only the SHA-256 of a token is kept. `allow` lists what it may do, such as
--- 'documents:POST agent:POST'. To a token with a company every other company is not there.
+-- 'documents:POST agent:POST'. To a token with a company every other company is not there. `used` is the sum of the
+-- sizes of the documents that it made, as that of a company; what earlier tokens of its name made counts against its
+-- quota too.
+-- Names and rotations are as with keys: what hangs on the token, such as idempotency keys, stays its own, whatever its
+-- secret is today.
 CREATE TABLE tokens (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
   hash         TEXT NOT NULL UNIQUE,
   allow        TEXT NOT NULL,
-  expires_at   TEXT,
+  expires_at   TEXT,                               -- as with keys
   created_at   TEXT NOT NULL,
   last_used_at TEXT,                               -- to the minute or so
   revoked_at   TEXT,
-  company_id   INTEGER REFERENCES companies (id)
+  company_id   INTEGER REFERENCES companies (id),
+  quota        INTEGER,                            -- bytes; NULL: any number
+  used         INTEGER NOT NULL DEFAULT 0          -- bytes
 ) STRICT;
 CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
+
+-- What the secret of a key or token was before a rotation. It opens what the row opens, until ends_at and no longer;
+-- nothing has to be done then. Several rotations in a row leave several.
+CREATE TABLE former_secrets (
+  hash         TEXT PRIMARY KEY,
+  key_id       INTEGER REFERENCES api_keys (id),
+  token_id     INTEGER REFERENCES tokens (id),
+  ends_at      TEXT NOT NULL,
+  last_used_at TEXT,
+  CHECK ((key_id IS NULL) <> (token_id IS NULL))
+) STRICT, WITHOUT ROWID;
 
 -- One row for each uploaded file. Several may name one blob: contents are stored once, by their SHA-256.
 CREATE TABLE attachments (
@@ -152,11 +191,35 @@ CREATE TABLE documents (
   agent_id      INTEGER NOT NULL REFERENCES agents (id),
   owner_id      INTEGER NOT NULL REFERENCES owners (id),
   name          TEXT    NOT NULL,
-  created_at    TEXT    NOT NULL
+  created_at    TEXT    NOT NULL,
+  created_by    INTEGER REFERENCES tokens (id)     -- NULL: it was not written down yet
 ) STRICT;
 CREATE INDEX documents_by_company ON documents (company_id, id);
 CREATE INDEX documents_by_agent ON documents (agent_id, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
+
+-- Contents that are known to be lost: what a restore left out because it was damaged or missing in the backup. An
+-- upload of the same bytes removes the row.
+CREATE TABLE lost_contents (
+  sha256 TEXT NOT NULL PRIMARY KEY CHECK (length(sha256) = 64),
+  fault  TEXT NOT NULL,                            -- what was wrong with it, in words
+  since  TEXT NOT NULL                             -- when that became known
+) STRICT, WITHOUT ROWID;
+
+-- What was done to documents, and by whom: kept for --keep-events days, also after the document is gone, which is why
+-- nothing here refers to another table. A token is named as it was then. Of what is deleted the file name is not kept.
+CREATE TABLE events (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  at          TEXT    NOT NULL,
+  kind        TEXT    NOT NULL,                    -- 'deleted'
+  via         TEXT    NOT NULL CHECK (via IN ('token', 'cli')),
+  actor       TEXT    NOT NULL,                    -- the name of the token, or the user of the system
+  document_id INTEGER NOT NULL,
+  company_id  INTEGER NOT NULL,
+  sha256      TEXT CHECK (length(sha256) = 64)     -- of the content that was deleted
+) STRICT;
+CREATE INDEX events_by_document ON events (document_id, id);
+CREATE INDEX events_by_age ON events (at);
 
 -- Answers of uploads that named an Idempotency-Key, kept for 24 hours to be given again.
 CREATE TABLE idempotency (

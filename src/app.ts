@@ -2,27 +2,33 @@
 // and the tests, which hand in another clock, another provider or a file system that fails.
 
 import { join } from 'node:path'
-import { type Clock, type IsoDate, todayIn } from './dates.ts'
-import { type BackupPlan, openNightlyBackup } from './domain/nightly-backup.ts'
+import type { Clock, IsoDate } from './dates.ts'
+import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
+import { settleLostContents } from './domain/documents/lost-contents.ts'
+import { startHousekeeping } from './domain/housekeeping.ts'
+import { openRateCache } from './domain/rates/rate-cache.ts'
 import { AppError, reasonOf } from './errors.ts'
-import { openKeyring } from './http/auth.ts'
+import { openKeyring } from './http/api/auth.ts'
+import type { UploadLimits } from './http/documents/uploads.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
-import type { UploadLimits } from './http/uploads.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { type BlobFs, openBlobs } from './store/blobs.ts'
-import { makeDataDir, openDatabase, type Upgrade } from './store/database.ts'
-import { isBlobNamed, scanNamedBlobs } from './store/documents.ts'
-import { type Lock, takeLock } from './store/lock.ts'
-import { openRateBook } from './store/rate-book.ts'
-import { diskError } from './store/storage-error.ts'
-import { selectRuns } from './store/sync-runs.ts'
+import { diskError } from './storage-error.ts'
+import { type BlobFs, openBlobs } from './store/blobs/blobs.ts'
+import { selectNamedBlobs } from './store/contents.ts'
+import { scanNamedBlobs } from './store/documents.ts'
+import { makeDataDir, openDatabase, openReads, type Upgrade } from './store/sqlite/database.ts'
+import { type Lock, takeLock } from './store/sqlite/lock.ts'
+import { watchDatabase } from './store/sqlite/watch.ts'
 import type { Db } from './store/tables.ts'
-import { watchDatabase } from './store/watch.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
-import { hasDollarOf, type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
+import { floorOf } from './sync/order.ts'
+import type { HistoryProgress } from './sync/progress.ts'
+import { refine } from './sync/refine.ts'
+import { type SyncEnd, type SyncRequest, syncAll, whyAgain } from './sync/run.ts'
 import { createScheduler, disabledScheduler } from './sync/scheduler.ts'
+import { readStartFacts } from './sync/start.ts'
 
 export type AppConfig = ServerOptions & {
   dataDir: string
@@ -31,6 +37,8 @@ export type AppConfig = ServerOptions & {
   backfillFrom: IsoDate
   /** Undefined: no backups by itself. */
   backup?: BackupPlan | undefined
+  /** For how many days events are kept. */
+  keepEvents: number
   /** Read anew for each sync run. */
   providerSettings: () => ProviderSettings
   limits: UploadLimits
@@ -47,6 +55,8 @@ export type App = {
   hasNoKey: boolean
   /** One run over every enabled provider, in this process. */
   sync(request: SyncRequest): Promise<SyncEnd[]>
+  /** How far a run of this process is that reads history; undefined when there is none under way. */
+  historyProgress(): HistoryProgress | undefined
   close(): Promise<void>
 }
 
@@ -64,14 +74,16 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
   const db = openDatabase(config.dataDir, { upgraded })
   parts.defer(() => db.destroy())
+  const reads = openReads(config.dataDir)
+  parts.defer(() => reads.destroy())
   await ensureCatalogue(db, providers)
-  const book = await openRateBook(db)
+  const cache = await openRateCache(db)
   const keyring = await openKeyring(db, clock)
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
 
   const refresh = async () => {
-    await book.refresh()
+    await cache.refresh()
     await keyring.refresh()
   }
   const watch = await watchDatabase(db, refresh, failed)
@@ -80,6 +92,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
   parts.defer(() => clearInterval(keyUse))
 
+  let readingHistory: (() => HistoryProgress) | undefined
+  const historyProgress = () => readingHistory?.()
   const syncDeps = {
     db,
     dataDir: config.dataDir,
@@ -87,19 +101,37 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     log,
     backfillFrom: config.backfillFrom,
     settings: config.providerSettings,
-    changed: () => book.refresh(),
+    changed: () => cache.refresh(),
+    readsHistory: (progress: (() => HistoryProgress) | undefined) => {
+      readingHistory = progress
+    },
   }
   const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
+  // After each good run, and beside everything else.
+  const stopRefining = new AbortController()
+  let refining: Promise<unknown> | undefined
+  const startRefining = () => {
+    refining ??= refine(syncDeps, providers, { signal: stopRefining.signal })
+      .catch((error: unknown) => log.error('refining failed', { reason: reasonOf(error) }))
+      .finally(() => {
+        refining = undefined
+      })
+  }
+  parts.defer(async () => {
+    stopRefining.abort()
+    await refining
+  })
+  const facts = await readStartFacts(db, syncDeps)
   const scheduler = config.scheduler
     ? createScheduler({
         cron: config.syncCron,
         clock,
         log,
-        lastRun: (await selectRuns(db, { limit: 1 }))[0],
-        current: await hasDollarOf(db, todayIn(clock)),
+        facts,
         run: async (trigger, signal) => {
           const ends = await sync({ trigger, signal, range: undefined })
-          return ends.every(({ run, current }) => run.status === 'ok' && current)
+          if (ends.every(({ run }) => run.status === 'ok')) startRefining()
+          return whyAgain(ends)
         },
       })
     : disabledScheduler(config.syncCron)
@@ -110,14 +142,24 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
-  const deps = { db, book, keyring, scheduler, backups, clock, log, blobs, blobsDir, limits }
+  const [first] = providers.flatMap(({ feeds }) => feeds)
+  const historyFrom = first ? floorOf(first, config.backfillFrom) : config.backfillFrom
+  const health = { historyFrom, reading: historyProgress }
+  const stores = { db, reads, blobs, blobsDir }
+  const deps = { ...stores, cache, keyring, scheduler, backups, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   scheduler.start()
+  const isGood = facts.providers.every(({ lastRun }) => lastRun?.status === 'ok')
+  if (config.scheduler && isGood) startRefining()
   backups?.start()
+  const { keepEvents } = config
+  const housekeeping = startHousekeeping({ db, clock, log, keepEvents })
+  parts.defer(() => housekeeping.close())
   const open = parts.move()
   const { url, metricsUrl } = server
-  return { url, metricsUrl, hasNoKey: keyring.hasNoKey(), sync, close: () => open.disposeAsync() }
+  const hasNoKey = keyring.hasNoKey()
+  return { url, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
 }
 
 function takeServeLock(dataDir: string): Lock {
@@ -140,13 +182,20 @@ function takeServeLock(dataDir: string): Lock {
 async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
   const blobsDir = join(dataDir, 'blobs')
   const blobs = await openBlobs(blobsDir, fs)
-  let named: Set<string> | undefined
+  const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
+  let all: Set<string> | undefined
   const swept = await blobs.sweep(async (sha256) => {
-    if (await isBlobNamed(db, sha256)) return true
+    const digits = sha256.slice(0, 2)
+    if (near.digits !== digits) Object.assign(near, { digits, named: await selectNamedBlobs(db, digits) })
+    if (near.named.has(sha256)) return true
     // Before the first is removed, all rows are asked: a document must not go because an index is damaged.
-    named ??= await scanNamedBlobs(db)
-    return named.has(sha256)
+    all ??= await scanNamedBlobs(db)
+    return all.has(sha256)
   })
   if (swept.temporary + swept.unnamed > 0) log.info('swept what a crash left', swept)
+  const { found, lost } = await settleLostContents(db, blobsDir)
+  if (found > 0) log.info('lost contents of documents are there again', { contents: found })
+  if (lost > 0)
+    log.warn('contents of documents are lost', { contents: lost, hint: 'cambista doctor names them' })
   return { blobs, blobsDir }
 }

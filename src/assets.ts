@@ -1,5 +1,5 @@
 // Files that travel with the program: beside src/ when it is run from source, inside the executable when it is
-// packed (build.mjs says which). Nothing else in the program knows the difference, but store/native.ts.
+// packed (build.mjs says which). Nothing else in the program knows the difference, but store/sqlite/native.ts.
 
 import { readFileSync } from 'node:fs'
 import { getAsset, getRawAsset, isSea } from 'node:sea'

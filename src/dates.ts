@@ -7,6 +7,9 @@ export type Clock = () => Date
 /** The earliest day that there is (decisions 1.2). */
 export const EARLIEST_DAY: IsoDate = '1900-01-01'
 
+/** The latest day that there is. */
+export const LATEST_DAY: IsoDate = '2999-12-31'
+
 const DAY_MS = 86_400_000
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
@@ -71,6 +74,11 @@ export function addDays(date: IsoDate, days: number): IsoDate {
 /** Today in Costa Rica, whatever the machine's time zone (decisions 1.1). */
 export function todayIn(clock: Clock): IsoDate {
   return isoOf(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))
+}
+
+/** When a day of Costa Rica ends, in milliseconds since 1970. */
+export function endOfDay(day: IsoDate): number {
+  return (dayOf(day) + 1) * DAY_MS - COSTA_RICA_OFFSET_MS
 }
 
 export function earliest(a: IsoDate, b: IsoDate): IsoDate {

@@ -9,6 +9,7 @@ const Exact = Decimal.clone({ precision: 250, rounding: Decimal.ROUND_HALF_EVEN,
 const Rounded = Decimal.clone({ precision: 15, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
 
 const PLAIN = /^([+-]?)(\d*)(?:\.(\d*))?$/
+const SCIENTIFIC = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 const WITH_EXPONENT = /^-?\d+(\.\d+)?[eE][+-]?\d{1,2}$/
 
 /** The canonical form of a plain decimal text, or undefined if it is none. `.5`, `5.` and `+5` are fine. */
@@ -28,6 +29,26 @@ export function canonicalDecimal(text: string): string | undefined {
 export function canonicalNumber(text: string): string | undefined {
   if (!WITH_EXPONENT.test(text)) return canonicalDecimal(text)
   return canonicalDecimal(new Exact(text).toFixed())
+}
+
+/**
+ * The canonical form of a decimal that may have an exponent of any size (`1e3`, `.5E-05`), exactly; undefined if it is
+ * none, or if more digits than `most` stand on a side of its point, leading and trailing zeros not counted.
+ */
+export function boundedDecimal(text: string, most: { whole: number; fraction: number }): string | undefined {
+  const [all, sign, whole = '', fraction = '', exponent = '0'] = SCIENTIFIC.exec(text) ?? []
+  const written = whole + fraction
+  if (all === undefined || written === '') return undefined
+  const first = written.search(/[1-9]/)
+  if (first < 0) return '0'
+  let end = written.length // a pattern such as /0+$/ takes the square of the time for zeros within
+  while (written[end - 1] === '0') end -= 1
+  const digits = written.slice(first, end)
+  const point = whole.length - first + Number(exponent) // where it stands in the digits, or beyond them
+  if (point > most.whole || digits.length - point > most.fraction) return undefined
+  const left = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0'
+  const right = point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits
+  return `${sign === '-' ? '-' : ''}${left}${right && `.${right}`}`
 }
 
 /** Exact product of two decimals. */

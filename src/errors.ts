@@ -1,5 +1,5 @@
 // The one error class. Whoever throws says which of a closed set of things went wrong; what becomes of it
-// (an HTTP status, an exit code) is decided in one table at each edge: http/errors.ts and main.ts.
+// (an HTTP status, an exit code) is decided in one table at each edge: http/api/errors.ts and main.ts.
 
 export type ErrorCode =
   | 'bad-request'
@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'not-found'
   | 'method-not-allowed'
   | 'conflict'
+  | 'gone'
   | 'timeout'
   | 'too-large'
   | 'unsupported'
@@ -16,6 +17,7 @@ export type ErrorCode =
   | 'busy'
   | 'unavailable'
   | 'disk-full'
+  | 'over-quota'
   | 'usage' // the command line was wrong: exit 2
   | 'failed' // a command could not do its work, and the message says why: exit 1
 

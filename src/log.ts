@@ -1,5 +1,6 @@
 // One line an event, on stderr. Lines of one turn of the event loop are written together, because a write
-// to a terminal or a pipe costs more than a request.
+// to a terminal or a pipe costs more than a request. In the journal of systemd each line has a priority, which
+// journald takes off its front, and a text line has no time of its own, because the journal has one.
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFormat = 'text' | 'json'
@@ -15,15 +16,23 @@ export type Log = {
 }
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
+const PRIORITY: Record<LogLevel, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' } // sd-daemon(3)
 
 export function createLog(options: {
   level: LogLevel
   format: LogFormat
   write: (text: string) => void
+  /** Whether what is written goes to the journal of systemd. */
+  journal?: boolean | undefined
   now?: () => Date
 }): Log {
   const now = options.now ?? (() => new Date())
-  const render = options.format === 'json' ? jsonLine : textLine
+  const { journal = false } = options
+  const time = () => now().toISOString()
+  const render = (level: LogLevel, event: string, fields: LogFields) => {
+    if (options.format === 'json') return jsonLine(time(), level, event, fields)
+    return journal ? textLine(level, event, fields) : `${time()} ${textLine(level, event, fields)}`
+  }
   let held: string[] = []
 
   const flush = () => {
@@ -37,17 +46,23 @@ export function createLog(options: {
     (event: string, fields: LogFields = {}) => {
       if (RANK[level] < RANK[options.level]) return
       if (held.length === 0) setImmediate(flush)
-      held.push(render(now().toISOString(), level, event, fields))
+      const line = render(level, event, fields)
+      held.push(journal ? `${PRIORITY[level]}${line}` : line)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush }
+}
+
+/** Lines for the journal that are no events: each with the priority of an error. */
+export function asJournalErrors(text: string): string {
+  return text.replace(/^(?=.)/gm, PRIORITY.error)
 }
 
 function jsonLine(time: string, level: LogLevel, event: string, fields: LogFields): string {
   return `${JSON.stringify({ time, level, event, ...fields })}\n`
 }
 
-function textLine(time: string, level: LogLevel, event: string, fields: LogFields): string {
-  let line = `${time} ${level.padEnd(5)} ${event}`
+function textLine(level: LogLevel, event: string, fields: LogFields): string {
+  let line = `${level.padEnd(5)} ${event}`
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue
     const text = String(value)

@@ -7,8 +7,23 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 
-// From the top down. A file imports only from its own place or from below.
-const LAYERS = ['bin', 'main', 'cli', 'app', 'demo', 'http', 'sync', 'domain', 'providers', 'store', 'words']
+// From the top down. A file imports only from its own place or from below. Folders of a layer have their order too;
+// files that lie directly in a layer's folder may stand above them or below, as long as nothing goes in a circle.
+const LAYERS = [
+  'bin',
+  'main',
+  ['cli', 'service', 'commands'],
+  'app',
+  'demo',
+  ['http', 'status', 'rates', 'documents', 'listener', 'api'],
+  'sync',
+  ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
+  ['providers', 'bccr'],
+  ['store', 'backup', 'blobs', 'sqlite'],
+  'json',
+  'words',
+].map((layer) => (Array.isArray(layer) ? layer : [layer]))
+const NAMES = LAYERS.map(([name]) => name)
 // The demo bank stands beside the layers: it may know what a provider is, nothing else.
 const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'words'])
 // A table's row names the side of a rate as the provider does, and a window is a window everywhere: the
@@ -21,15 +36,16 @@ const DOORS: Record<string, (path: string) => boolean> = {
   ofetch: (path) => path.startsWith('src/providers/'),
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
-  'prom-client': (path) => path === 'src/http/metrics.ts',
+  'prom-client': (path) => path === 'src/http/status/metrics.ts',
+  asn1js: (path) => path === 'src/cli/commands/certificate.ts',
   croner: (path) => path === 'src/schedule.ts',
   'decimal.js': (path) => path === 'src/decimal.ts',
-  '@valibot/to-json-schema': (path) => path === 'src/http/openapi.ts',
+  '@valibot/to-json-schema': (path) => path === 'src/http/api/openapi.ts',
   valibot: (path) => path.startsWith('src/'),
-  'content-disposition': (path) => path === 'src/http/documents.ts',
-  'range-parser': (path) => path === 'src/http/documents.ts',
-  htmlparser2: (path) => path === 'src/plain-text.ts',
-  'csv-parse': (path) => path === 'src/domain/directory-file.ts',
+  'content-disposition': (path) => path === 'src/http/documents/documents.ts',
+  'range-parser': (path) => path === 'src/http/documents/documents.ts',
+  htmlparser2: (path) => path === 'src/http/documents/plain-text.ts',
+  'csv-parse': (path) => path === 'src/domain/directory/file.ts',
 }
 
 type Import = { from: string; to: string; typeOnly: boolean }
@@ -42,7 +58,7 @@ test('imports only go down the layers', () => {
     if (typeOnly && to === SHARED_TYPES) return false
     const [above, below] = [layerOf(from), layerOf(to)]
     if (above === 'demo') return !DEMO_MAY_IMPORT.has(below)
-    return LAYERS.indexOf(above) > LAYERS.indexOf(below)
+    return NAMES.indexOf(above) > NAMES.indexOf(below)
   })
   assert.deepEqual(wrong, [])
 })
@@ -57,19 +73,31 @@ test('each dependency has one door', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('no import goes in a circle', () => {
-  const next = new Map(sources.map(({ path, imports }) => [path, imports.map(({ to }) => to)]))
-  const circles: string[] = []
-  const visit = (path: string, trail: string[]) => {
-    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' > '))
-    else if (!done.has(path)) {
-      for (const to of next.get(path) ?? []) visit(to, [...trail, path])
-      done.add(path)
-    }
-  }
-  const done = new Set<string>()
-  for (const { path } of sources) visit(path, [])
-  assert.deepEqual(circles, [])
+test('inside a layer imports only go down its folders', () => {
+  const wrong = locals().filter(({ from, to }) => {
+    const [above, below] = [folderOf(from), folderOf(to)]
+    const order = LAYERS.find(([name]) => name === layerOf(from)) ?? []
+    if (layerOf(from) !== layerOf(to) || above === '' || below === '') return false
+    return order.indexOf(above) > order.indexOf(below)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('every folder of a layer has its place in the order', () => {
+  const folders = new Set(sources.map(({ path }) => [layerOf(path), folderOf(path)].join('/')))
+  const known = new Set(LAYERS.flatMap(([name, ...inside]) => ['', ...inside].map((one) => `${name}/${one}`)))
+  assert.deepEqual([...folders.difference(known)], [])
+})
+
+test('no import goes in a circle, neither of files nor of folders', () => {
+  assert.deepEqual(
+    circlesAmong((path) => path),
+    [],
+  )
+  assert.deepEqual(
+    circlesAmong((path) => (folderOf(path) === '' ? path : `${layerOf(path)}/${folderOf(path)}`)),
+    [],
+  )
 })
 
 test('every import of ours names a file that is there', () => {
@@ -90,6 +118,23 @@ test('no index files, no default exports, no file over 250 lines', () => {
   )
 })
 
+test('no folder holds more than 20 files', () => {
+  const folders = Map.groupBy([...sources, ...read('test')], ({ path }) => dirname(path))
+  assert.deepEqual(
+    [...folders]
+      .filter(([, files]) => files.length > 20)
+      .map(([folder, files]) => `${folder} ${files.length}`),
+    [],
+  )
+})
+
+test('directly in src lie the entry and the words that every layer may use', () => {
+  const found = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'))
+  const known = `app assets dates decimal edit-distance errors file-hash intervals log lru main memory-budget
+    periodic records schedule semaphore sizes storage-error`
+  assert.deepEqual(found.map((name) => name.replace(/\.ts$/, '')).sort(), known.split(/\s+/))
+})
+
 test('only main and cli look at the process and its environment', () => {
   const wrong = sources.filter(
     ({ path, text }) =>
@@ -103,7 +148,7 @@ test('only main and cli look at the process and its environment', () => {
 
 test('the top level holds what the project says it holds', () => {
   const allowed = new Set(
-    'package.json tsconfig.json src schema.sql bin test build.mjs README.md package-lock.json LICENSE biome.json'.split(
+    'package.json package-lock.json tsconfig.json biome.json src schema.sql bin test build.mjs README.md CHANGELOG.md LICENSE'.split(
       ' ',
     ),
   )
@@ -148,7 +193,33 @@ function layerOf(path: string): string {
   const [top, second = ''] = path.split('/')
   if (top === 'bin') return 'bin'
   const name = second.replace(/\.ts$/, '')
-  return LAYERS.includes(name) ? name : 'words'
+  return NAMES.includes(name) || !second.endsWith('.ts') ? name : 'words'
+}
+
+/** The folder inside the layer, or nothing for a file that lies directly in it. */
+function folderOf(path: string): string {
+  const [, , folder = '', ...rest] = path.split('/')
+  return rest.length > 0 ? folder : ''
+}
+
+/** The circles that imports make between places, of which a file is in one. */
+function circlesAmong(placeOf: (path: string) => string): string[] {
+  const next = new Map<string, Set<string>>()
+  for (const { from, to } of locals()) {
+    const [above, below] = [placeOf(from), placeOf(to)]
+    if (above !== below) next.getOrInsertComputed(above, () => new Set()).add(below)
+  }
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (place: string, trail: string[]) => {
+    if (trail.includes(place)) circles.push([...trail.slice(trail.indexOf(place)), place].join(' > '))
+    else if (!done.has(place)) {
+      for (const to of next.get(place) ?? []) visit(to, [...trail, place])
+      done.add(place)
+    }
+  }
+  for (const place of next.keys()) visit(place, [])
+  return circles
 }
 
 function packageOf(name: string): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  boundedDecimal,
   canonicalDecimal,
   canonicalNumber,
   isBetween,
@@ -117,3 +118,77 @@ for (const [value, low, high, so] of bands) {
     assert.equal(isBetween(value, low, high), so)
   })
 }
+
+const MOST = { whole: 30, fraction: 20 }
+const bounded: [text: string, form: string | undefined][] = [
+  ['1e3', '1000'],
+  ['1E3', '1000'],
+  ['1e+3', '1000'],
+  ['1e-05', '0.00001'],
+  ['1.5e1', '15'],
+  ['-12.50E-1', '-1.25'],
+  ['.5e1', '5'],
+  ['5.e-1', '0.5'],
+  ['0012.3400e0002', '1234'],
+  ['100e-2', '1'],
+  ['0e999999999999', '0'],
+  ['-0.0e5', '0'],
+  ['1e29', `1${'0'.repeat(29)}`],
+  ['1e30', undefined],
+  [`1${'0'.repeat(30)}`, undefined],
+  [`1${'0'.repeat(30)}e-1`, `1${'0'.repeat(29)}`],
+  [`000${'9'.repeat(30)}`, '9'.repeat(30)],
+  ['9'.repeat(31), undefined],
+  ['1e-20', `0.${'0'.repeat(19)}1`],
+  ['1e-21', undefined],
+  ['10e-21', `0.${'0'.repeat(19)}1`],
+  [`1.${'0'.repeat(10_000)}`, '1'],
+  [`0.${'0'.repeat(10_000)}1e10001`, '1'],
+  [`1.${'1'.repeat(20)}`, `1.${'1'.repeat(20)}`],
+  [`1.${'1'.repeat(21)}`, undefined],
+  ['1e999999999', undefined],
+  ['1e-999999999', undefined],
+  [`1e${'9'.repeat(10_000)}`, undefined],
+  [`1e-${'9'.repeat(10_000)}`, undefined],
+  [`1e${'0'.repeat(10_000)}3`, '1000'],
+  ['', undefined],
+  ['.', undefined],
+  ['e5', undefined],
+  ['.e5', undefined],
+  ['1e', undefined],
+  ['1e1.5', undefined],
+  ['1e 5', undefined],
+  ['1e5e5', undefined],
+  ['0x1p3', undefined],
+  ['NaN', undefined],
+  ['Infinity', undefined],
+]
+for (const [text, form] of bounded) {
+  test(`reads ${text.slice(0, 30)} within bounds as ${form?.slice(0, 30) ?? 'nothing'}`, () => {
+    assert.equal(boundedDecimal(text, MOST), form)
+  })
+}
+
+test('reads within bounds what programs print, as the exact fraction that it is', () => {
+  const part = fc.stringMatching(/^\d{0,25}$/)
+  const property = fc.property(part, part, fc.integer({ min: -40, max: 40 }), (whole, fraction, exponent) => {
+    fc.pre(whole + fraction !== '')
+    const text = `${whole}.${fraction}e${exponent}`
+    const got = boundedDecimal(text, { whole: 100, fraction: 100 })
+    const power = `1${'0'.repeat(Math.abs(exponent))}`
+    const plain = fractionOf(canonicalDecimal(`${whole}.${fraction}`) ?? '')
+    const scale = exponent < 0 ? inverted(fractionOf(power)) : fractionOf(power)
+    assert.equal(got, decimalOf(times(plain, scale)))
+    assert.equal(canonicalDecimal(got ?? ''), got)
+  })
+  fc.assert(property)
+})
+
+test('reads any text within bounds in no time', () => {
+  const zeros = '0'.repeat(8000)
+  const started = performance.now()
+  for (const text of [`1${zeros}1`, `.${zeros}1${zeros}e9`, `${zeros}${zeros}`, `1e${zeros}`, `${zeros}x`]) {
+    for (let times = 0; times < 100; times += 1) boundedDecimal(text, MOST)
+  }
+  assert.ok(performance.now() - started < 1000)
+})

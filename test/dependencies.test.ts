@@ -11,7 +11,9 @@ import * as esbuild from 'esbuild'
 const ROOT = join(import.meta.dirname, '..')
 const ALLOWED: Record<string, string> = {
   '@opentelemetry/api': 'Apache-2.0', // types and constants for prom-client; sends nothing
+  '@peculiar/utils': 'MIT', // asn1js
   '@valibot/to-json-schema': 'MIT',
+  asn1js: 'BSD-3-Clause', // Node makes no certificates; whole X.509 libraries have 6 to 21 packages
   'better-sqlite3': 'MIT',
   bintrees: 'MIT', // tdigest
   'content-disposition': 'MIT',

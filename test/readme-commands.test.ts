@@ -69,7 +69,7 @@ test('the commands of README do what it says', async (t) => {
       .slice(1)
     if (words[0] === 'serve') {
       serving = startCommand(words, env)
-      await until(async () => serving?.printed.err.includes('sync finished') === true, 20_000)
+      await until(async () => serving?.printed.err.includes('sync finished') === true)
       continue
     }
     const end = await runCommand(words, env)

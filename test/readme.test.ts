@@ -1,16 +1,17 @@
-// README is true: its option table is the program's, and its commands are ones that the program takes.
+// README and the manual are true: the option table is the program's, and the commands are ones that the program takes.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseWords } from '../src/cli/args.ts'
+import { COMMANDS } from '../src/cli/commands.ts'
 import { flagOf } from '../src/cli/help.ts'
 import { CALL_ONLY, OPTIONS, type Option, type OptionName } from '../src/cli/options.ts'
-import { COMMANDS } from '../src/main.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const manualFiles = readdirSync(join(ROOT, 'src/manual')).map((name) => `src/manual/${name}`)
 
 test('the option table is that of the program', () => {
   const expected = Object.entries(OPTIONS as Record<string, Option>)
@@ -24,39 +25,73 @@ test('the option table is that of the program', () => {
   assert.deepEqual(table.trimEnd().split('\n'), expected)
 })
 
-test('every cambista command in it is one that the program takes', () => {
-  const lines = [...readme.matchAll(/^cambista (.+?)(?: +#.*)?$/gm)].map(([, line]) => line ?? '')
-  assert.ok(lines.length >= 7)
-  for (const line of lines) {
-    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
-    const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
-    assert.ok(command, line)
-    const { positionals } = parseWords(words.slice(command.name.split(' ').length), command.options, {})
-    assert.equal(positionals.length, command.takes.length, line)
+for (const path of ['README.md', ...manualFiles]) {
+  test(`every cambista command in ${path} is one that the program takes`, () => {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    const lines = commandLinesIn(text)
+    assert.ok(lines.length > 0, 'it shows no command any more')
+    for (const line of lines) checkCommand(line, { whole: true })
+    for (const [, line = ''] of text.matchAll(/`(?:sudo )?cambista ([^`]+)`/g))
+      checkCommand(line, { whole: false })
+  })
+}
+
+test('a command line that the program does not take is noticed', () => {
+  for (const line of ['backup make DIR', 'serve --prot 1', 'key create', 'key create a b', 'manual backup']) {
+    assert.throws(() => checkCommand(line, { whole: true }), Error, line)
   }
+  assert.deepEqual(
+    commandLinesIn('x\n```sh\n  sudo ./cambista serve   # it serves\nls | cambista\n```\ncambista y\n'),
+    ['serve'],
+  )
 })
 
-test('it names every endpoint that is there', async () => {
-  const sources = [
-    'rates',
-    'series',
-    'convert',
-    'providers',
-    'sync-runs',
-    'scheduler',
-    'health',
-    'uploads',
-    'agents',
-  ]
-  for (const source of [...sources, 'documents']) {
-    const text = readFileSync(join(ROOT, `src/http/${source}.ts`), 'utf8')
-    for (const [, path = ''] of text.matchAll(/^ {4}path: '([^']+)'/gm)) {
-      const said = readme.includes(path) || readme.includes(path.replace('/api/v1/documents/{id}', '…/{id}'))
-      assert.ok(said, path)
-    }
-  }
+test('it names every endpoint that is there', () => {
+  const folder = join(ROOT, 'src/http')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('')
+  const paths = [...text.matchAll(/^ +path: '(\/(?:api|healthz|readyz)[^']*)'/gm)].map(
+    ([, path = '']) => path,
+  )
+  assert.ok(paths.length >= 15, 'the endpoints are not found any more')
+  const isNamed = (path: string) =>
+    readme.includes(path) || readme.includes(path.replace('/api/v1/documents/{id}', '…/{id}'))
+  assert.deepEqual(
+    paths.filter((path) => !isNamed(path)),
+    [],
+  )
+})
+
+test('it links each topic of the manual', () => {
+  const linked = [...readme.matchAll(/^\| \[(\w+)\]\((src\/manual\/\1\.md)\) \|/gm)].map(([, , path]) => path)
+  assert.deepEqual(linked.sort(), manualFiles.sort())
 })
 
 test('it is at most 250 lines', () => {
   assert.ok(readme.split('\n').length <= 250)
 })
+
+/** The command lines of the shell blocks, without their comments and what goes before and after. */
+function commandLinesIn(text: string): string[] {
+  const blocks = [...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => block)
+  return blocks
+    .flatMap((block) => block.split('\n'))
+    .flatMap((line) => /^ *(?:sudo )?(?:\.\/)?cambista (.+?)(?: +(?:#|&&|\||>).*)?$/.exec(line)?.[1] ?? [])
+}
+
+/** @throws when there is no such command, it has no such flag, or, of a `whole` line, a word is missing or too many */
+function checkCommand(line: string, { whole }: { whole: boolean }): void {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+  if (!whole && /^[A-Z…]|^--/.test(line)) return // COMMAND stands for any
+  const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  assert.ok(command, line)
+  const rest = words.slice(command.name.split(' ').length).filter((word) => word !== '--help')
+  const { positionals } = parseWords(rest, command.options, {}, undefined, command.own)
+  const { takes, choices } = command
+  const least = whole ? takes.filter((word) => !word.startsWith('[')).length : 0
+  assert.ok(positionals.length >= least && positionals.length <= takes.length, line)
+  const [first] = positionals
+  if (first !== undefined && choices && /^[a-z]/.test(first)) assert.ok(choices.includes(first), line)
+}

@@ -2,29 +2,14 @@
 // service on this machine, then the defaults.
 
 import { parseArgs } from 'node:util'
+import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
-import type { Upgrade } from '../store/database.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName, variableOf } from './options.ts'
+import type { OptionsOf } from './option-values.ts'
+import { CALL_ONLY, OPTIONS, type Option, type OptionName, type OwnOptions, variableOf } from './options.ts'
+import { isInjected } from './orchestrator.ts'
 
-/** Checked values of the options of one command. */
-export type Values = {
-  /** The text of an option that has a default. */
-  text(name: OptionName): string
-  /** The text of an option that may be absent. */
-  given(name: OptionName): string | undefined
-  /** The text of an option that must be given. @throws AppError `usage` */
-  needed(name: OptionName): string
-  /** The texts of an option that may be given several times, each once. */
-  all(name: OptionName): string[]
-  number(name: OptionName): number
-  /** The number of an option that may be absent. */
-  givenNumber(name: OptionName): number | undefined
-  on(name: OptionName): boolean
-  /** Is told the data directory when it has been opened. */
-  opened?: (dataDir: string) => void
-  /** Is told when opening it brought its database to a newer schema. */
-  upgraded?: (upgrade: Upgrade) => void
-}
+const MOST_LETTERS = 2
+const MOST_FLAGS = 8
 
 export type Environment = Record<string, string | undefined>
 
@@ -32,70 +17,98 @@ export type Environment = Record<string, string | undefined>
  * Reads the words after a command's name.
  * @throws AppError `usage` that names the flag, or the variable and the file it is set in
  */
-export function parseWords(
+export function parseWords<Name extends OptionName>(
   words: readonly string[],
-  names: readonly OptionName[],
+  names: readonly Name[],
   env: Environment,
   settings?: { file: string; values: Environment },
-): { values: Values; positionals: string[]; help: boolean } {
-  const parsed = parseFlags(words, names)
-  const texts = new Map<OptionName, string | boolean>()
-  const lists = new Map<OptionName, string[]>()
-  for (const name of names) {
-    const option: Option = OPTIONS[name]
+  own: OwnOptions = {},
+): { options: OptionsOf<Name>; positionals: string[]; help: boolean } {
+  const optionOf = (name: OptionName): Option => own[name] ?? OPTIONS[name]
+  const parsed = parseFlags(words, names, optionOf)
+  const valueIn = (name: OptionName) => {
+    const option = optionOf(name)
     const flag = parsed.values[name]
-    const variable = CALL_ONLY.has(name) ? undefined : env[variableOf(name)]
-    const setting = CALL_ONLY.has(name) ? undefined : settings?.values[variableOf(name)]
-    if (Array.isArray(flag)) {
-      lists.set(name, [...new Set(flag.map((one) => String(checkedText(option, `--${name}`, one))))])
-    } else if (flag !== undefined) texts.set(name, checkedText(option, `--${name}`, flag))
+    const flagOnly = CALL_ONLY.has(name) || own[name] !== undefined
+    const variable = flagOnly ? undefined : variableIn(env, name)
+    const setting = flagOnly ? undefined : settings?.values[variableOf(name)]
+    if (option.repeats) {
+      const texts = new Set([flag ?? []].flat())
+      return [...texts].map((text) => checkedValue(option, `--${name}`, text))
+    }
+    if (flag !== undefined) return checkedValue(option, `--${name}`, flag)
     // An empty variable is an unset one: that is what an unset line in an environment file looks like.
-    else if (variable) texts.set(name, checkedText(option, variableOf(name), variable))
-    else if (setting)
-      texts.set(name, checkedText(option, `${variableOf(name)} in ${settings?.file}`, setting))
-    else if (option.fallback !== undefined) texts.set(name, option.fallback)
+    if (variable) return checkedValue(option, variableOf(name), variable)
+    if (setting) return checkedValue(option, `${variableOf(name)} in ${settings?.file}`, setting)
+    if (option.value === undefined) return false
+    return option.fallback === undefined ? undefined : option.format.read(option.fallback)
   }
-  const given = (name: OptionName) => {
-    const text = texts.get(name)
-    return typeof text === 'string' ? text : undefined
-  }
-  const text = (name: OptionName) => given(name) ?? ''
   return {
     positionals: parsed.positionals,
     help: parsed.values.help === true,
-    values: {
-      given,
-      text,
-      needed(name) {
-        const found = given(name)
-        if (found === undefined) throw new AppError('usage', `--${name} is missing`)
-        return found
-      },
-      all: (name) => lists.get(name) ?? [],
-      number: (name) => Number(text(name)),
-      givenNumber: (name) => (given(name) === undefined ? undefined : Number(text(name))),
-      on: (name) => texts.get(name) === true,
-    },
+    options: Object.fromEntries(names.map((name) => [name, valueIn(name)])) as OptionsOf<Name>,
   }
 }
 
-function parseFlags(words: readonly string[], names: readonly OptionName[]) {
+/** @throws AppError `usage` when an option that must be given was not */
+export function checkNeeded(
+  needs: readonly OptionName[],
+  options: { readonly [name in OptionName]?: unknown },
+  own: OwnOptions = {},
+): void {
+  for (const name of needs) {
+    if (options[name] !== undefined && [options[name]].flat().length > 0) continue
+    const { format, repeats }: Option = own[name] ?? OPTIONS[name]
+    const hint = repeats && format.choices ? `: give one or more of ${format.choices.join(', ')}` : ''
+    throw new AppError('usage', `--${name} is missing${hint}`)
+  }
+}
+
+/** What an orchestrator sets under the same name is no setting. */
+function variableIn(env: Environment, name: OptionName): string | undefined {
+  const value = env[variableOf(name)]
+  return value !== undefined && isInjected(variableOf(name), value) ? undefined : value
+}
+
+function parseFlags(
+  words: readonly string[],
+  names: readonly OptionName[],
+  optionOf: (name: OptionName) => Option,
+) {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> = {
     help: { type: 'boolean', short: 'h' },
   }
   for (const name of names) {
-    const { value, repeats }: Option = OPTIONS[name]
+    const { value, repeats } = optionOf(name)
     options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: repeats === true }
   }
+  const how = { args: [...words], options, allowPositionals: true }
+  const { tokens } = parseArgs({ ...how, strict: false, tokens: true })
+  for (const token of tokens) {
+    if (token.kind === 'option' && !Object.hasOwn(options, token.name)) {
+      throw unknownFlag(words[token.index] ?? '', names)
+    }
+  }
   try {
-    return parseArgs({ args: [...words], options, strict: true, allowPositionals: true })
+    return parseArgs({ ...how, strict: true })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     throw new AppError('usage', (text.split(/\. |\n/)[0] ?? text).replace(/\.$/, ''), { cause: error })
   }
 }
 
-function checkedText(option: Option, source: string, given: unknown): string | boolean {
+/** The error for a word that is no flag of a command, with the one that was probably meant, or those that there are. */
+export function unknownFlag(word: string, names: readonly string[]): AppError {
+  const [flag = ''] = word.split('=', 1)
+  const typed = flag.replace(/^-+/, '').toLowerCase().replaceAll('_', '-')
+  const near = nearest(typed, [...names, 'help'], typed.length < 4 ? 1 : MOST_LETTERS)
+  const all = names.length <= MOST_FLAGS && names.map((name) => `--${name}`).join(', ')
+  const takes = all === false ? '' : `: this command takes ${all || 'none'}`
+  const hint = near === undefined ? takes : `: did you mean --${near}?`
+  return new AppError('usage', `unknown flag '${flag}'${hint}`)
+}
+
+function checkedValue(option: Option, source: string, given: unknown): unknown {
   if (option.value === undefined) {
     if (typeof given === 'boolean') return given
     const word = String(given).toLowerCase()
@@ -104,8 +117,8 @@ function checkedText(option: Option, source: string, given: unknown): string | b
     throw new AppError('usage', `${source} must be 1 or 0, not ${JSON.stringify(given)}`)
   }
   const text = String(given)
-  const fault = option.fault(text)
-  if (fault === undefined) return text
+  const fault = option.format.fault(text)
+  if (fault === undefined) return option.format.read(text)
   const shown = text.replace(/:\/\/[^/]*@/, '://***@') // a password in a URL is for nobody's journal
   throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(shown)}`)
 }

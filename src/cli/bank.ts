@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { VERSION } from '../assets.ts'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { ProviderSettings } from '../providers/provider.ts'
-import type { Environment, Values } from './args.ts'
+import type { Environment } from './args.ts'
+import type { OptionValues } from './option-values.ts'
 import type { OptionName } from './options.ts'
 
 export const BANK_OPTIONS = ['bccr-url', 'bccr-pace', 'bccr-token-file'] as const satisfies OptionName[]
@@ -14,12 +15,15 @@ export const BANK_OPTIONS = ['bccr-url', 'bccr-pace', 'bccr-token-file'] as cons
  * for the token, because `ps` shows flags. To be called before root becomes the owner of a data directory, who may
  * not be allowed to read the file: then the token that root saw holds.
  */
-export function bankSettings(values: Values, env: Environment): () => ProviderSettings {
-  const file = values.given('bccr-token-file')
+export function bankSettings(
+  options: Pick<OptionValues, (typeof BANK_OPTIONS)[number]>,
+  env: Environment,
+): () => ProviderSettings {
+  const file = options['bccr-token-file']
   const atStart = file ? tokenIn(file) : undefined
   return () => ({
-    url: values.text('bccr-url'),
-    paceMs: values.number('bccr-pace'),
+    url: options['bccr-url'],
+    paceMs: options['bccr-pace'],
     userAgent: `cambista/${VERSION}`,
     token: (file && tokenNow(file, atStart)) || env.CAMBISTA_BCCR_TOKEN?.trim() || undefined,
   })

@@ -1,7 +1,10 @@
 // What a command is: a name, its options, a line of help, an example, and what it does.
 
-import type { Environment, Values } from './args.ts'
-import type { OptionName } from './options.ts'
+import type { Environment } from './args.ts'
+import type { WithDatabase } from './data-dir.ts'
+import type { OptionsOf } from './option-values.ts'
+import type { OptionName, OwnOptions } from './options.ts'
+import type { Settings } from './settings.ts'
 
 /** The world outside, handed in so that a command can be run in a test. */
 export type Terminal = {
@@ -14,6 +17,8 @@ export type Terminal = {
   err(text: string): void
   /** Whether messages go to a person's screen. */
   interactive: boolean
+  /** Whether messages go to the journal of systemd. */
+  journal?: boolean
   /** Ends when the process is asked to stop (SIGTERM, SIGINT). */
   stop: AbortSignal
 }
@@ -21,29 +26,63 @@ export type Terminal = {
 export type Command = {
   /** One word or two, such as `key create`. */
   name: string
-  /** The words that it takes, such as `NAME`. */
+  /** The words that it takes, such as `NAME`, or `[NAME]` where it may be left out. */
   takes: readonly string[]
+  /** What its first word must be one of, for the completion. */
+  choices?: readonly string[]
   summary: string
   /** What else its help says. */
   about?: string
   options: readonly OptionName[]
+  /** Those of its options that are its own, though another one has the name: they are flags alone, without a variable. */
+  own?: OwnOptions
   /** Those of its options that must be given. */
   needs?: readonly OptionName[]
+  /** Whether it changes what is stored: then it says in which data directory. */
+  changesData: boolean
   /** Whatever service this machine has, its settings are not looked at. */
   ignoresService?: boolean
   example: string
-  /** Returns the exit code. `words` are as many as it takes. */
-  run(input: { values: Values; words: string[]; terminal: Terminal }): Promise<number>
+  /** Returns the exit code. */
+  run(input: CommandInput): Promise<number>
+}
+
+export type CommandInput<Options = object> = {
+  options: Options
+  /** As many as it takes. */
+  words: string[]
+  terminal: Terminal
+  /** They are in the terminal's environment already. */
+  settings: Settings
+  /** Opens the database of its data directory, if it has that option. */
+  withDatabase: Options extends { 'data-dir': string } ? WithDatabase : WithDatabase | undefined
+}
+
+/** A command that can read the options which it declares, and no others: those that it needs are there. */
+export function command<
+  const Name extends OptionName,
+  const Needed extends Name = never,
+  const Own extends OwnOptions = Record<never, never>,
+>(
+  definition: Omit<Command, 'options' | 'own' | 'needs' | 'run'> & {
+    options: readonly Name[]
+    own?: Own
+    needs?: readonly Needed[]
+    run(input: CommandInput<OptionsOf<Name, Needed, Own>>): Promise<number>
+  },
+): Command {
+  // The parser gives each command the values of the options that it declares.
+  return definition as Command
 }
 
 /** Prints a result: one JSON document, or lines for a person. */
 export function printResult(
   terminal: Terminal,
-  values: Values,
+  options: { json: boolean },
   document: unknown,
   lines: readonly string[],
 ): void {
-  if (values.on('json')) terminal.out(`${JSON.stringify(document, null, 2)}\n`)
+  if (options.json) terminal.out(`${JSON.stringify(document, null, 2)}\n`)
   else for (const line of lines) terminal.out(`${line}\n`)
 }
 

@@ -1,13 +1,13 @@
 // Opening the data directory for a command: as the right user, with the catalogue in place.
 
 import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
-import { openDatabase } from '../store/database.ts'
-import { diskError } from '../store/storage-error.ts'
+import { diskError } from '../storage-error.ts'
+import { openDatabase } from '../store/sqlite/database.ts'
 import type { Db } from '../store/tables.ts'
 import { ensureCatalogue } from '../sync/catalogue.ts'
-import type { Values } from './args.ts'
 
 /**
  * Root that works on a data directory of another user becomes that user first, for good, so that no file in
@@ -28,22 +28,29 @@ export function becomeOwner(dataDir: string): void {
   }
 }
 
-/** Opens the database of --data-dir for the length of `work`. `mustExist`: do not make a new one. */
-export async function withDatabase<T>(
-  values: Values,
-  options: { mustExist: boolean },
-  work: (db: Db) => Promise<T>,
-): Promise<T> {
-  const dataDir = values.text('data-dir')
-  becomeOwner(dataDir)
-  const db = openDatabase(dataDir, { ...options, upgraded: values.upgraded })
-  values.opened?.(dataDir)
-  try {
-    await ensureCatalogue(db, PROVIDERS)
-    return await work(db)
-  } catch (error) {
-    throw diskError(error, dataDir)
-  } finally {
-    await db.destroy()
+/** Opens the database of a command for the length of `work`. `mustExist`: do not make a new one. */
+export type WithDatabase = <T>(options: { mustExist: boolean }, work: (db: Db) => Promise<T>) => Promise<T>
+
+/** Opens that of a data directory; `say` is told where it is if the command changes it, and of an upgrade. */
+export function databaseIn(
+  dataDir: string,
+  { changesData, say }: { changesData: boolean; say: (text: string) => void },
+): WithDatabase {
+  return async ({ mustExist }, work) => {
+    becomeOwner(dataDir)
+    const db = openDatabase(dataDir, {
+      mustExist,
+      upgraded: ({ from, to, copy }) =>
+        say(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`),
+    })
+    if (changesData) say(`data directory: ${resolve(dataDir)}\n`)
+    try {
+      await ensureCatalogue(db, PROVIDERS)
+      return await work(db)
+    } catch (error) {
+      throw diskError(error, dataDir)
+    } finally {
+      await db.destroy()
+    }
   }
 }

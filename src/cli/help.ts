@@ -2,27 +2,38 @@
 
 import { VERSION } from '../assets.ts'
 import { type Command, table } from './command.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName } from './options.ts'
+import type { CommandGroup } from './commands.ts'
+import { CALL_ONLY, OPTIONS, type Option, type OptionName, type OwnOptions } from './options.ts'
 import { SETTINGS_FILE } from './settings.ts'
 
-export function programHelp(commands: readonly Command[]): string {
-  return `cambista ${VERSION}: exchange rates of the Banco Central de Costa Rica, served from one SQLite file
+/** What there is to do; of a word, only the commands that begin with it. */
+export function programHelp(groups: readonly CommandGroup[], first?: string): string {
+  const shown = groups
+    .map(({ title, commands }) => ({ title, commands: commands.filter((one) => isOf(one, first)) }))
+    .filter(({ commands }) => commands.length > 0)
+  const lines = table(shown.flatMap(({ commands }) => commands.map((one) => [usageOf(one), one.summary])))
+  const parts = shown.map(({ title, commands }) => `${title}:\n${indent(lines.splice(0, commands.length))}\n`)
+  return `cambista ${VERSION}: exchange rates of the Banco Central de Costa Rica, and documents for AI agents
 
 Usage: cambista COMMAND [flags]
 
-Commands:
-${indent(table(commands.map((one) => [usageOf(one), one.summary])))}
-
-cambista COMMAND --help says more of one. cambista --version prints the version.
+${parts.join('\n')}
+cambista COMMAND --help says more of one, cambista manual has longer texts. cambista completion bash (or zsh) makes the
+shell complete all this.
 Where the service is installed, its settings in ${SETTINGS_FILE} count below flags and environment.
-Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a sync that ended parcial.
+Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,
+3 done in part (a sync that ended parcial, a restore that left something out).
 
 Example: cambista serve --data-dir /var/lib/cambista
 `
 }
 
+function isOf({ name }: Command, first: string | undefined): boolean {
+  return first === undefined || name.startsWith(`${first} `)
+}
+
 export function commandHelp(command: Command): string {
-  const rows = command.options.map((name) => [flagOf(name), helpOf(name)])
+  const rows = command.options.map((name) => [flagOf(name, command.own), helpOf(name, command.own)])
   return `Usage: cambista ${usageOf(command)} [flags]
 
 ${command.summary}
@@ -35,19 +46,20 @@ Example: ${command.example}
 }
 
 export function usageOf(command: Command): string {
-  return [command.name, ...command.takes, ...(command.needs ?? []).map(flagOf)].join(' ')
+  const needed = (command.needs ?? []).map((name) => flagOf(name, command.own))
+  return [command.name, ...command.takes, ...needed].join(' ')
 }
 
 /** A flag as it is written, with what stands for its value. */
-export function flagOf(name: OptionName): string {
-  const option: Option = OPTIONS[name]
+export function flagOf(name: OptionName, own: OwnOptions = {}): string {
+  const option: Option = own[name] ?? OPTIONS[name]
   return option.value === undefined ? `--${name}` : `--${name} ${option.value}`
 }
 
-function helpOf(name: OptionName): string {
-  const { help, fallback }: Option = OPTIONS[name]
+function helpOf(name: OptionName, own: OwnOptions = {}): string {
+  const { help, fallback }: Option = own[name] ?? OPTIONS[name]
   const text = fallback === undefined ? help : `${help} (default ${fallback})`
-  return CALL_ONLY.has(name) ? `${text} *` : text
+  return CALL_ONLY.has(name) || own[name] ? `${text} *` : text
 }
 
 function indent(lines: readonly string[]): string {

@@ -1,11 +1,10 @@
 // Where and to whom the server shows itself, from options.
 
+import { BlockList, isIP } from 'node:net'
 import { AppError } from '../errors.ts'
-import { originsIn } from '../http/cors.ts'
-import { proxiesOf } from '../http/proxy.ts'
+import type { TlsFiles } from '../http/listener/tls.ts'
 import type { ServerOptions } from '../http/server.ts'
-import type { TlsFiles } from '../http/tls.ts'
-import type { Values } from './args.ts'
+import type { OptionValues } from './option-values.ts'
 import type { OptionName } from './options.ts'
 
 export const LISTEN_OPTIONS = [
@@ -20,28 +19,38 @@ export const LISTEN_OPTIONS = [
   'metrics-host',
 ] as const satisfies OptionName[]
 
-export function listenSettings(values: Values): ServerOptions {
-  const proxies = values.given('trust-proxy')
-  const origins = values.given('cors-origin')
+const isLoopback = new BlockList()
+isLoopback.addSubnet('127.0.0.0', 8, 'ipv4')
+isLoopback.addAddress('::1', 'ipv6')
+
+type ListenOptions = Pick<OptionValues, (typeof LISTEN_OPTIONS)[number]>
+
+export function listenSettings(options: ListenOptions): ServerOptions {
   return {
-    host: values.text('host'),
-    port: values.number('port'),
-    tls: tlsFiles(values),
-    metrics: metricsPlace(values),
-    proxies: proxies === undefined ? undefined : proxiesOf(proxies),
-    corsOrigins: origins === undefined ? undefined : originsIn(origins),
+    host: options.host,
+    port: options.port,
+    tls: tlsFiles(options),
+    metrics: metricsPlace(options),
+    proxies: options['trust-proxy'],
+    corsOrigins: options['cors-origin'],
   }
 }
 
-function metricsPlace(values: Values): ServerOptions['metrics'] {
-  const port = values.givenNumber('metrics-port')
-  if (port !== undefined) return { host: values.text('metrics-host'), port }
-  return values.on('metrics') ? 'local' : undefined
+/** Whether other machines may reach an address, as far as the address itself tells. */
+export function isOpenToOthers(host: string): boolean {
+  const kind = isIP(host)
+  return kind !== 0 && !isLoopback.check(host, kind === 4 ? 'ipv4' : 'ipv6')
 }
 
-function tlsFiles(values: Values): TlsFiles | undefined {
-  const cert = values.given('tls-cert')
-  const key = values.given('tls-key')
+function metricsPlace(options: ListenOptions): ServerOptions['metrics'] {
+  const port = options['metrics-port']
+  if (port !== undefined) return { host: options['metrics-host'], port }
+  return options.metrics ? 'local' : undefined
+}
+
+function tlsFiles(options: ListenOptions): TlsFiles | undefined {
+  const cert = options['tls-cert']
+  const key = options['tls-key']
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined) throw new AppError('usage', '--tls-cert is missing: --tls-key is given')
   if (key === undefined) throw new AppError('usage', '--tls-key is missing: --tls-cert is given')

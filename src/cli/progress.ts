@@ -2,17 +2,32 @@ import type { Terminal } from './command.ts'
 
 const EVERY_MS = 200
 
-/** A line that is written over while a person watches; nothing when nobody does. */
-export function progressOf(terminal: Terminal): { show(text: string): void; clear(): void } {
-  let shown = 0
+/**
+ * A line that is written over while a person watches. When nobody does there is nothing, or with `plainEveryMs` a line
+ * of its own each time so many milliseconds have passed.
+ */
+export function progressOf(
+  terminal: Terminal,
+  { plainEveryMs = Number.POSITIVE_INFINITY }: { plainEveryMs?: number } = {},
+): { show(text: string): void; clear(): void } {
+  let shown = terminal.interactive ? 0 : Date.now()
+  const every = terminal.interactive ? EVERY_MS : plainEveryMs
   return {
     show(text) {
-      if (!terminal.interactive || Date.now() - shown < EVERY_MS) return
+      if (Date.now() - shown < every) return
       shown = Date.now()
-      terminal.err(`\r\x1b[2K${text}`)
+      terminal.err(terminal.interactive ? `\r\x1b[2K${text}` : `${text}\n`)
     },
     clear() {
-      if (shown > 0) terminal.err('\r\x1b[2K')
+      if (terminal.interactive && shown > 0) terminal.err('\r\x1b[2K')
     },
   }
+}
+
+/** How long something will take, such as `95 s`, `12 min` or `1 h 5 min`. */
+export function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

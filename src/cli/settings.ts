@@ -9,7 +9,7 @@ export const SETTINGS_FILE = '/etc/cambista/cambista.env'
 
 export type Settings = {
   file: string
-  /** The variables of ours that are set in it. */
+  /** The variables in it that are ours by their names, mistyped ones too. */
   values: Environment
   /** There may be such a file, but this user cannot see it. */
   hidden: boolean
@@ -71,7 +71,7 @@ export function parseEnvironmentFile(text: string): Environment {
     const name = take(/[^\r\n][^=\r\n]*/y)?.[0].trimEnd() ?? ''
     if (!take(/=/y)) continue
     const value = takeValue()
-    if (/^CAMBISTA_[A-Z0-9_]+$/.test(name)) values[name] = value
+    if (/^CAMBISTA_[\w-]+$/.test(name)) values[name] = value
   }
   return values
 }

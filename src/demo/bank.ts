@@ -78,6 +78,7 @@ export async function startBank(options: BankOptions): Promise<Bank> {
     response.writeHead(reply.status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': body.byteLength,
+      Date: new Date(`${options.today()}T18:00:00Z`).toUTCString(),
       ...reply.headers,
     })
     if (fault !== 'cut') return void response.end(body)

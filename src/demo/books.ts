@@ -1,7 +1,7 @@
 // What the stand-in bank has published: which indicators, and each one's value on each day.
 
 import { dayOf, type IsoDate } from '../dates.ts'
-import { DOLLAR_TABLE, PARITY_TABLE } from '../providers/bccr-catalogue.ts'
+import { DOLLAR_TABLE, PARITY_TABLE } from '../providers/bccr/catalogue.ts'
 import { FIRST_DAY, inventedOn, inventedSeries } from './invented-rates.ts'
 
 /** A text is published verbatim, null is a day without a value, undefined keeps the invented one. */

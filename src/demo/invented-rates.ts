@@ -2,7 +2,7 @@
 // every machine, so that a test can ask what was published on any day.
 
 import { dayOf, type IsoDate } from '../dates.ts'
-import { bccrCatalogue } from '../providers/bccr-catalogue.ts'
+import { bccrCatalogue } from '../providers/bccr/catalogue.ts'
 
 /** The real code of this one is not known; the bank's own name is. */
 export const INVENTED_XDR_CODE = '99001'

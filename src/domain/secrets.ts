@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
 /** Of a key of the rates API, and of a token of the documents API. */
 export type KeyPrefix = 'cbk_' | 'cbt_'
 
-/** What a token can be for: a family of endpoints and a method (documents-api 5.2). */
+/** What a token can be for: a family of endpoints and a method (decisions 3.7). */
 export const ALLOWED = ['documents:POST', 'agent:POST', 'documents:GET'] as const
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -4,46 +4,47 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BlockList } from 'node:net'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
-import type { Clock } from '../dates.ts'
-import type { NightlyBackup } from '../domain/nightly-backup.ts'
+import type { Clock, IsoDate } from '../dates.ts'
+import type { NightlyBackup } from '../domain/backup/nightly.ts'
+import type { HistoryReading } from '../domain/rates/health.ts'
+import type { RateCache } from '../domain/rates/rate-cache.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Blobs } from '../store/blobs.ts'
-import type { RateBook } from '../store/rate-book.ts'
-import { isOfDatabase, storageError } from '../store/storage-error.ts'
+import type { Semaphore } from '../semaphore.ts'
+import { isOfDatabase, storageError } from '../storage-error.ts'
+import type { Blobs } from '../store/blobs/blobs.ts'
 import type { Db } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
-import type { Turns } from '../turns.ts'
-import { mountAgents } from './agents.ts'
-import { ANSWERED, createApi, nodeOf, respond } from './api.ts'
-import type { Keyring } from './auth.ts'
-import { drainAfter } from './body.ts'
-import type { ConnectionLimits } from './connections.ts'
-import { mountConvert } from './convert.ts'
-import { createCors } from './cors.ts'
-import { mountDocuments } from './documents.ts'
-import { errorAnswer, familyOf } from './errors.ts'
-import { keptReply } from './etag.ts'
-import { mountHealth } from './health.ts'
-import { bareHeaders, listenOn } from './listen.ts'
-import type { Metrics } from './metrics.ts'
-import { mountOpenapi } from './openapi.ts'
-import { mountProviders } from './providers.ts'
-import { clientOf, isSharedBy, peerOf } from './proxy.ts'
-import { mountRates } from './rates.ts'
-import { mountScheduler } from './scheduler.ts'
-import { mountSeries } from './series.ts'
-import { mountSyncRuns } from './sync-runs.ts'
-import { openTls, type Tls, type TlsFiles } from './tls.ts'
-import { mountUploads, type UploadLimits } from './uploads.ts'
-import { vitalsOf } from './vitals.ts'
+import { type Api, apiOf, mountApis } from './api/api.ts'
+import type { Bearer, Keyring } from './api/auth.ts'
+import { drainAfter } from './api/body.ts'
+import { createCors } from './api/cors.ts'
+import { type ErrorShape, errorAnswer } from './api/errors.ts'
+import { keptReply } from './api/etag.ts'
+import { nodeOf, SENT, send } from './api/send.ts'
+import { documentsApi } from './documents/api.ts'
+import type { UploadLimits } from './documents/uploads.ts'
+import type { ConnectionLimits } from './listener/connections.ts'
+import { bareHeaders, listenOn, type Place } from './listener/listen.ts'
+import { clientOf, isSharedBy, peerOf } from './listener/proxy.ts'
+import { pathOf } from './listener/request-line.ts'
+import { openTls, type Tls, type TlsFiles } from './listener/tls.ts'
+import { ratesApi } from './rates/api.ts'
+import { descriptionApi, statusApi } from './status/api.ts'
+import type { Metrics } from './status/metrics.ts'
+import { metricsSnapshotOf } from './status/metrics-snapshot.ts'
 
 export type HttpDeps = {
   db: Db
-  book: RateBook
+  /** The same, for what only reads: it waits for no transaction of `db`. */
+  reads: Db
+  cache: RateCache
   keyring: Keyring
   scheduler: Scheduler
   backups: NightlyBackup | undefined
+  /** The first day of the dollar that is fetched, and how far a run under way is with the history. */
+  historyFrom: IsoDate
+  reading: () => HistoryReading | undefined
   clock: Clock
   log: Log
   blobs: Blobs
@@ -66,9 +67,17 @@ export type ServerOptions = {
 }
 
 /** What every request passes, on whichever port. */
-type Frame = { log: Log; nextId: () => string; options: ServerOptions; metrics: Metrics | undefined }
+type Frame = {
+  log: Log
+  nextId: () => string
+  options: ServerOptions
+  metrics: Metrics | undefined
+  /** The shape of the errors of a path. */
+  errorsOf: (path: string) => ErrorShape
+}
 
 const CLIENT_GONE = 499 // as nginx logs it: there was nobody left to answer
+const PROBES = new Set(['/healthz', '/readyz']) // asked every few seconds, by what keeps a record of its own
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** Listens; `url` is where. @throws AppError `failed` when an address cannot be had */
@@ -78,10 +87,12 @@ export async function startServer(
 ): Promise<{ url: string; metricsUrl: string | undefined; close(): Promise<void> }> {
   await using parts = new AsyncDisposableStack()
   const { log } = deps
-  const metering = options.metrics && (await import('./metrics.ts'))
-  const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics() }
+  const metering = options.metrics && (await import('./status/metrics.ts'))
+  const { apis, uploads } = apisOf(deps)
+  const errorsOf = (path: string) => apiOf(apis, path).errors
+  const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics(), errorsOf }
   const connections = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
-  const listen = async (app: H3, where: { host: string; port: number; tls?: Tls | undefined }) => {
+  const listen = async (app: H3, where: Place & { tls?: Tls | undefined }) => {
     const running = new Set<Promise<unknown>>()
     const handle = (req: IncomingMessage, res: ServerResponse) => {
       const work = answer(app, frame, req, res)
@@ -90,7 +101,7 @@ export async function startServer(
       running.add(work)
       work.then(done, done)
     }
-    const listener = await listenOn({ ...where, connections }, handle, frame.nextId)
+    const listener = await listenOn({ ...where, connections, errorsOf }, handle, frame.nextId)
     parts.defer(async () => {
       await listener.close()
       await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it
@@ -98,13 +109,15 @@ export async function startServer(
     return listener.url
   }
   const app = createH3(frame)
-  const uploads = mountApi(app, deps)
+  mountApis(app, apis, (event) => keptReply(event, deps.cache.snapshot(), deps.clock))
   let metricsUrl: string | undefined
   if (frame.metrics) {
     const alone = options.metrics === 'local' ? undefined : options.metrics
     const shown = alone ? createH3(frame) : app
-    metering?.mountMetrics(shown, frame.metrics, vitalsOf({ ...deps, uploads }), { localOnly: !alone })
-    if (alone) metricsUrl = `${await listen(shown, alone)}/metrics`
+    metering?.mountMetrics(shown, frame.metrics, metricsSnapshotOf({ ...deps, uploads }), {
+      localOnly: !alone,
+    })
+    if (alone) metricsUrl = `${await listen(shown, { ...alone, portFlag: '--metrics-port' })}/metrics`
   }
   const tls = options.tls && (await openTls(options.tls, log))
   const url = await listen(app, { ...options, tls })
@@ -123,7 +136,7 @@ function requestIds(): () => string {
 }
 
 function createH3(frame: Frame): H3 {
-  const { log, nextId, options } = frame
+  const { nextId, options } = frame
   const cors = options.corsOrigins && createCors(options.corsOrigins)
   return new H3({
     silent: true,
@@ -134,50 +147,40 @@ function createH3(frame: Frame): H3 {
       if (cors) event.context.cors = cors(event.req.headers.get('origin'))
       noteWhenDone(event, frame)
     },
-    onError: (error, event) => respondToError(error, event, log),
+    onError: (error, event) => sendError(error, event, frame),
   })
 }
 
-/** Mounts every endpoint, and returns the turns of the uploads. */
-function mountApi(app: H3, deps: HttpDeps): Pick<Turns, 'status'> {
-  const { keyring, book, clock } = deps
-  const check: Parameters<typeof createApi>[1] = (event, access, method) => {
-    const { headers } = event.req
-    if (access === 'key') keyring.checkKey(headers.get('x-api-key'))
-    else event.context.bearer = keyring.checkToken(headers.get('authorization'), access, method)
-  }
-  const api = createApi(app, check, (event) => keptReply(event, book.page(), clock))
-  mountHealth(api, deps)
-  mountProviders(api, deps)
-  mountSeries(api, deps)
-  mountRates(api, deps)
-  mountConvert(api, deps)
-  mountSyncRuns(api, deps)
-  mountScheduler(api, deps)
-  const uploads = mountUploads(api, deps)
-  mountDocuments(api, deps)
-  mountAgents(api, deps)
-  mountOpenapi(api)
-  return uploads
+/** Every API, in the order of the description, and the semaphore of the uploads. */
+function apisOf(deps: HttpDeps): { apis: readonly Api[]; uploads: Pick<Semaphore, 'status'> } {
+  const reading = { ...deps, db: deps.reads }
+  const documents = documentsApi(deps)
+  const apis: Api[] = [
+    statusApi(reading),
+    ratesApi({ ...deps, db: deps.reads }),
+    documents.api,
+    descriptionApi(() => apis),
+  ]
+  return { apis, uploads: documents.uploads }
 }
 
-function respondToError(error: HTTPError, event: H3Event, log: Log): Response {
+function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
   if (isOfDatabase(cause)) cause = storageError(cause)
-  const { status, body, headers } = errorAnswer(cause, familyOf(event.url.pathname))
+  const { status, body, headers } = errorAnswer(cause, errorsOf(event.url.pathname))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
   if (status === 500) {
     log.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
   } else if (status >= 500) log.warn('request refused', { ...about, reason: reasonOf(cause) })
-  return respond(event, { status, body, headers })
+  return send(event, { status, body, headers })
 }
 
 /** Answers a request; a promise is for the end of the work on it. */
 function answer(
   app: H3,
-  { log, nextId }: Frame,
+  { log, nextId, errorsOf }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
@@ -185,19 +188,19 @@ function answer(
     const id = nextId()
     log.error('response failed', { id, reason: reasonOf(error) })
     if (res.headersSent) res.destroy()
-    else res.writeHead(500, bareHeaders(id)).end(errorAnswer(undefined, 'rates').body)
+    else res.writeHead(500, bareHeaders(id)).end(errorAnswer(undefined, errorsOf(pathOf(req.url ?? ''))).body)
   }
   // Nothing here depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
   req.headers.host = 'localhost'
   drainAfter(req, res)
   try {
     const response = app.fetch(new NodeRequest({ req, res }))
-    const send = (one: Response) => (one === ANSWERED ? undefined : sendNodeResponse(res, one))
+    const finish = (one: Response) => (one === SENT ? undefined : sendNodeResponse(res, one))
     if (response instanceof Promise) {
-      response.then(send).catch(failed)
+      response.then(finish).catch(failed)
       return response
     }
-    send(response)?.catch(failed)
+    finish(response)?.catch(failed)
   } catch (error) {
     failed(error)
   }
@@ -209,15 +212,18 @@ function noteWhenDone(event: H3Event, { log, metrics, options: { proxies } }: Fr
   const peer = peerOf(req) // a connection that is gone has none
   const started = performance.now()
   res.on('close', () => {
-    const { requestId, route } = event.context
+    const { requestId, route, key, bearer } = event.context
     const { method } = event.req
     const template = String(route ?? '-')
     const status = res.headersSent ? res.statusCode : CLIENT_GONE
     const ms = performance.now() - started
     metrics?.observe(method, template, status, ms / 1000)
-    log.info('request', {
+    const level = PROBES.has(template) ? 'debug' : 'info'
+    log[level]('request', {
       id: String(requestId),
       client: proxies ? clientOf(peer, req, proxies) : peer,
+      key: key as string | undefined,
+      token: (bearer as Bearer | undefined)?.name,
       method,
       route: template,
       status,

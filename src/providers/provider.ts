@@ -2,11 +2,12 @@
 // published, as published. It knows neither which values we have nor which of these we will believe.
 
 import type { IsoDate } from '../dates.ts'
+import type { Interval } from '../intervals.ts'
 
 export type RateType = 'compra' | 'venta' | 'referencia'
 
 /** Both ends included. */
-export type Window = { from: IsoDate; to: IsoDate }
+export type Window = Interval
 
 /** A series that the program knows of before it has asked anybody. */
 export type CatalogueSeries = {
@@ -27,13 +28,13 @@ export type CatalogueSeries = {
   band: { low: string; high: string } | undefined
 }
 
-/** Series that are asked for together. */
+/** Series that are asked for together, and whose values of a window are stored together. */
 export type Feed = {
-  /** What a run's message calls it: `318`, `520`. */
+  /** What a run's progress calls it: `317/318`, `520`. */
   name: string
   table: string
-  /** The one series asked for, or undefined for the whole table. */
-  indicator: string | undefined
+  /** The series asked for, each with a request of its own, or undefined for the whole table with one. */
+  indicators: readonly string[] | undefined
   /** The longest window to ask for at once. */
   chunkDays: number
   /** The first day of the history where it is known; undefined: ask backwards until a year brings nothing. */
@@ -41,7 +42,13 @@ export type Feed = {
 }
 
 /** A whole table, or one indicator of it asked for alone. */
-export type Ask = { table: string; indicator: string | undefined; window: Window }
+export type Ask = {
+  table: string
+  indicator: string | undefined
+  window: Window
+  /** The source itself is asked again, not what the session remembers of it. */
+  again?: boolean
+}
 
 /** One published value. Nothing of it has been judged: `day` and `value` are the answer's own text. */
 export type Observation = {
@@ -59,7 +66,7 @@ export type Answer = {
 }
 
 /** Something that an operator must hear of although the sync went on, such as a refused token. */
-export type Notice = { message: string }
+export type Notice = { message: string /** It is about the token. */; token?: true }
 
 /** What a provider needs of the outside; read anew for each run. */
 export type ProviderSettings = {
@@ -79,7 +86,11 @@ export type Session = {
    */
   read(ask: Ask): Promise<Answer>
   /** Whether the source can be asked for one series alone; without it, such an ask reads the whole table. */
-  readonly asksAlone: boolean
+  readonly supportsSingleSeries: boolean
+  /** Whether the source gives values as published; without it, they are rounded. */
+  readonly exact: boolean
+  /** Which day it is in Costa Rica by the clock of the source, as its last answer said; undefined: it did not. */
+  readonly sourceDay: IsoDate | undefined
   /** Takes what has to be said about the conversation so far. */
   notices(): Notice[]
 }

@@ -2,6 +2,7 @@
 // turns everything that went wrong into a FetchFailure that names what was asked and shows no secret.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { type IsoDate, todayIn } from '../dates.ts'
 import { excerptOf, isRecord, parseJson, textOf } from './json.ts'
 import { FetchFailure, type ProviderSettings } from './provider.ts'
 
@@ -14,13 +15,17 @@ export type SourceRequest = {
   secrets: readonly string[]
 }
 
+type Reader<T> = (body: string) => T | Promise<T>
+
 export type Requester = {
   /**
    * What `read` makes of the body. What it throws gets the request's name and an excerpt of the body.
    * @throws RefusedFailure for 401, 403 and 404; FetchFailure for everything else that is not a good answer;
    * the signal's reason when the session was aborted
    */
-  get<T>(request: SourceRequest, read: (body: string) => T): Promise<T>
+  get<T>(request: SourceRequest, read: Reader<T>): Promise<T>
+  /** Which day it is in Costa Rica by the clock of the source, as its last good answer said. */
+  sourceDay(): IsoDate | undefined
 }
 
 /** What tests replace: waiting, and the bounds of one request. */
@@ -48,7 +53,7 @@ const BODY_LIMIT = 8 * 1024 * 1024 // decompressed; the largest answer known is 
 const ERROR_BODY_LIMIT = 64 * 1024
 
 type Outcome =
-  | { body: string }
+  | { body: string; date: string | null }
   // `again`: worth another try, after `waitMs` where the source said how long.
   | { failure: FetchFailure; again: boolean; waitMs: number | undefined }
 
@@ -62,6 +67,7 @@ export function createRequester(
   // A source that exhausted one request's retries gets single attempts until it answers: a bank that is down
   // must not cost minutes for each thing that we wanted to ask.
   let down = false
+  let day: IsoDate | undefined
 
   const pause = async (ms: number) => {
     if (ms > 0 && !signal.aborted) await sleep(ms, signal).catch(() => undefined)
@@ -80,6 +86,7 @@ export function createRequester(
         const outcome = await attempt(request)
         if ('body' in outcome) {
           down = false
+          day = dayOfHeader(outcome.date)
           return readBody(request, outcome.body, read)
         }
         if (!outcome.again) {
@@ -94,13 +101,19 @@ export function createRequester(
         await pause(outcome.waitMs ?? backoff * (0.75 + Math.random() / 2))
       }
     },
+    sourceDay: () => day,
   }
 }
 
-function readBody<T>(request: SourceRequest, answered: string, read: (body: string) => T): T {
+function dayOfHeader(date: string | null): IsoDate | undefined {
+  const instant = new Date(date ?? Number.NaN)
+  return Number.isNaN(instant.getTime()) ? undefined : todayIn(() => instant)
+}
+
+async function readBody<T>(request: SourceRequest, answered: string, read: Reader<T>): Promise<T> {
   const body = masked(answered, request) // what echoes a secret as a name would put it into a run's message
   try {
-    return read(body)
+    return await read(body)
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     const message = `${request.name}: ${masked(error.message, request)}`
@@ -131,7 +144,8 @@ async function fetchOnce(
       signal.throwIfAborted()
       return failedStatus(request, response, start)
     }
-    return { body: await readWhole(response, tuning.bodyLimit ?? BODY_LIMIT) }
+    const date = response.headers.get('date')
+    return { body: await readWhole(response, tuning.bodyLimit ?? BODY_LIMIT), date }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof FetchFailure) return given(request, error.message)

@@ -1,14 +1,6 @@
-import type { Db } from './tables.ts'
+import type { Db, Row, WithBoolean } from './tables.ts'
 
-/** `description` is HTML as it was given. */
-export type AgentRow = {
-  id: number
-  company_id: number
-  name: string
-  description: string
-  active: boolean
-  created_at: string
-}
+export type AgentRow = WithBoolean<Row<'agents'>, 'active'>
 
 /** Agents by id: all, or those of one company. */
 export async function selectAgents(db: Db, companyId?: number): Promise<AgentRow[]> {
@@ -68,6 +60,6 @@ export async function updateAgentActive(db: Db, id: number, active: boolean): Pr
   return row && withActive(row)
 }
 
-function withActive<T extends { active: number }>(row: T): Omit<T, 'active'> & { active: boolean } {
+function withActive(row: Row<'agents'>): AgentRow {
   return { ...row, active: row.active === 1 }
 }

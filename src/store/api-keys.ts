@@ -1,21 +1,29 @@
-import type { Db } from './tables.ts'
+// Keys of the rates API. `expires_at` is the last day, in Costa Rica, on which a key is valid.
 
-export type ApiKeyRow = {
-  id: number
-  name: string
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
+import type { IsoDate } from '../dates.ts'
+import type { Db, Row } from './tables.ts'
 
-const PUBLIC = ['id', 'name', 'created_at', 'last_used_at', 'revoked_at'] as const
+const PUBLIC = ['id', 'name', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const
+
+export type ApiKeyRow = Pick<Row<'api_keys'>, (typeof PUBLIC)[number]>
 
 export function selectApiKeys(db: Db): Promise<ApiKeyRow[]> {
   return db.selectFrom('api_keys').select(PUBLIC).orderBy('id').execute()
 }
 
-export function selectActiveApiKeyHashes(db: Db): Promise<{ id: number; hash: string }[]> {
-  return db.selectFrom('api_keys').select(['id', 'hash']).where('revoked_at', 'is', null).execute()
+/** Hashes of keys that are not revoked; whether one has expired is for the caller to see. */
+export function selectActiveApiKeyHashes(
+  db: Db,
+): Promise<Pick<Row<'api_keys'>, 'id' | 'name' | 'hash' | 'expires_at'>[]> {
+  return db
+    .selectFrom('api_keys')
+    .select(['id', 'name', 'hash', 'expires_at'])
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+export function findApiKey(db: Db, id: number): Promise<ApiKeyRow | undefined> {
+  return db.selectFrom('api_keys').select(PUBLIC).where('id', '=', id).executeTakeFirst()
 }
 
 export function findActiveApiKeyByName(db: Db, name: string): Promise<ApiKeyRow | undefined> {
@@ -27,16 +35,50 @@ export function findActiveApiKeyByName(db: Db, name: string): Promise<ApiKeyRow 
     .executeTakeFirst()
 }
 
+/** The active key of this name, else the newest that is revoked. */
+export function findApiKeyByName(db: Db, name: string): Promise<ApiKeyRow | undefined> {
+  return db
+    .selectFrom('api_keys')
+    .select(PUBLIC)
+    .where('name', '=', name)
+    .orderBy('revoked_at', (order) => order.desc().nullsFirst())
+    .executeTakeFirst()
+}
+
 export async function insertApiKey(
   db: Db,
-  key: { name: string; hash: string; createdAt: string },
+  key: { name: string; hash: string; createdAt: string; expiresAt?: IsoDate | undefined },
 ): Promise<number> {
   const row = await db
     .insertInto('api_keys')
-    .values({ name: key.name, hash: key.hash, created_at: key.createdAt })
+    .values({
+      name: key.name,
+      hash: key.hash,
+      created_at: key.createdAt,
+      expires_at: key.expiresAt ?? null,
+    })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** Gives a key another hash and last day; returns the hash of before, and when that was last used. */
+export async function replaceApiKeyHash(
+  db: Db,
+  id: number,
+  next: { hash: string; expiresAt: IsoDate | null },
+): Promise<Pick<Row<'api_keys'>, 'hash' | 'last_used_at'>> {
+  const before = await db
+    .selectFrom('api_keys')
+    .select(['hash', 'last_used_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('api_keys')
+    .set({ hash: next.hash, expires_at: next.expiresAt, last_used_at: null })
+    .where('id', '=', id)
+    .execute()
+  return before
 }
 
 /** Returns the key as it is now, or undefined when there is none of this id. Revoking twice keeps the first time. */
@@ -49,10 +91,7 @@ export function revokeApiKey(db: Db, id: number, revokedAt: string): Promise<Api
     .executeTakeFirst()
 }
 
-export async function updateApiKeysUsed(db: Db, ids: readonly number[], usedAt: string): Promise<void> {
-  await db
-    .updateTable('api_keys')
-    .set({ last_used_at: usedAt })
-    .where('id', 'in', [...ids])
-    .execute()
+/** By hash: what was used before a rotation is not the secret of after it. */
+export async function updateApiKeysUsed(db: Db, hashes: readonly string[], usedAt: string): Promise<void> {
+  await db.updateTable('api_keys').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
 }

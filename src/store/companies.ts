@@ -1,6 +1,6 @@
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
-export type CompanyRow = { id: number; name: string; code: string; created_at: string }
+export type CompanyRow = Row<'companies'>
 
 /** Every company, by id. */
 export function selectCompanies(db: Db): Promise<CompanyRow[]> {
@@ -28,7 +28,13 @@ export function findCompanyOfCode(db: Db, code: string): Promise<CompanyRow | un
 /** Adds a company, under the next free id if it brings none. */
 export function insertCompany(
   db: Db,
-  company: { id?: number | undefined; name: string; code: string; createdAt: string },
+  company: {
+    id?: number | undefined
+    name: string
+    code: string
+    quota?: number | null | undefined
+    createdAt: string
+  },
 ): Promise<CompanyRow> {
   const { createdAt: created_at, ...rest } = company
   return db
@@ -40,7 +46,16 @@ export function insertCompany(
 
 export async function updateCompany(
   db: Db,
-  { id, name, code }: { id: number; name: string; code: string },
+  { id, name, code }: Pick<CompanyRow, 'id' | 'name' | 'code'>,
 ): Promise<void> {
   await db.updateTable('companies').set({ name, code }).where('id', '=', id).execute()
+}
+
+/** Returns the company as it is now, or undefined when there is none of this id. `quota`: bytes, null: none. */
+export function updateCompanyQuota(
+  db: Db,
+  id: number,
+  quota: number | null,
+): Promise<CompanyRow | undefined> {
+  return db.updateTable('companies').set({ quota }).where('id', '=', id).returningAll().executeTakeFirst()
 }

@@ -1,8 +1,8 @@
 // The contents that the rows need, each once.
 
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
-export type Content = { sha256: string; size: number }
+export type Content = Pick<Row<'attachments'>, 'sha256' | 'size'>
 
 const PAGE = 1000
 
@@ -25,18 +25,34 @@ export async function* selectContents(db: Db): AsyncGenerator<Content> {
   }
 }
 
-/** The first documents that need a content, by id. */
-export async function selectDocumentsOf(
-  db: Db,
-  sha256: string,
-  limit: number,
-): Promise<{ id: number; name: string }[]> {
-  return db
+/** The SHA-256 that rows name and that begin with these digits. */
+export async function selectNamedBlobs(db: Db, digits: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('attachments')
+    .select('sha256')
+    .distinct()
+    .where('sha256', '>=', digits)
+    .where('sha256', '<', `${digits}g`) // the digit after f
+    .execute()
+  return new Set(rows.map(({ sha256 }) => sha256))
+}
+
+export type DocumentOf = Omit<Row<'documents'>, 'attachment_id' | 'created_by'>
+
+/** The documents that need a content, by id; all of them, or the first so many. */
+export function selectDocumentsOf(db: Db, sha256: string, limit?: number): Promise<DocumentOf[]> {
+  const query = db
     .selectFrom('documents')
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
-    .select(['documents.id', 'documents.name'])
+    .select([
+      'documents.id',
+      'documents.name',
+      'documents.company_id',
+      'documents.agent_id',
+      'documents.owner_id',
+      'documents.created_at',
+    ])
     .where('attachments.sha256', '=', sha256)
     .orderBy('documents.id')
-    .limit(limit)
-    .execute()
+  return (limit === undefined ? query : query.limit(limit)).execute()
 }

@@ -2,27 +2,25 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
+import { addUsed } from './usage.ts'
 
-export type DocumentRow = {
-  id: number
-  name: string
-  mimetype: string
-  size: number
-  sha256: string
-  created_at: string
-  attachment_id: number
-  agent_id: number
-  owner_id: number
-  company_id: number
-}
+export type DocumentRow = Omit<Row<'documents'>, 'created_by'> &
+  Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
+    /** The name of the token that made it; null: it was not written down. */
+    created_by: string | null
+    /** There when its content is known to be lost, and only then. */
+    content?: 'lost'
+  }
 
 export type NewDocuments = {
   companyId: number
   agentId: number
   ownerId: number
   createdAt: string
-  files: readonly { name: string; mimetype: string; size: number; sha256: string }[]
+  /** The token that makes them; null: it is not known. */
+  createdBy: number | null
+  files: readonly Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256'>[]
 }
 
 export type DocumentFilter = {
@@ -30,6 +28,10 @@ export type DocumentFilter = {
   agentId?: number | undefined
   /** Only documents of a greater id. */
   after?: number | undefined
+  /** Only documents of a smaller id. */
+  before?: number | undefined
+  /** By default the oldest come first. */
+  order?: 'asc' | 'desc'
   /** Only documents that were there at this instant. */
   createdUpTo?: string | undefined
   limit: number
@@ -44,6 +46,7 @@ export async function insertDocuments(
   batch: NewDocuments,
 ): Promise<{ id: number; name: string; attachment_id: number }[]> {
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
+  const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
   const rows = []
   for (let at = 0; at < batch.files.length; at += ROWS_AT_ONCE) {
     if (at > 0) await setImmediate()
@@ -57,40 +60,67 @@ export async function insertDocuments(
     const inOrder = attachments.sort((one, other) => one.attachment_id - other.attachment_id)
     const documents = await db
       .insertInto('documents')
-      .values(inOrder.map((attachment) => ({ ...attachment, company_id, agent_id, owner_id, created_at })))
+      .values(inOrder.map((attachment) => ({ ...attachment, ...shared })))
       .returning(['id', 'name', 'attachment_id'])
       .execute()
     rows.push(...documents.sort((one, other) => one.id - other.id))
   }
+  const bytes = batch.files.reduce((sum, { size }) => sum + size, 0)
+  await addUsed(db, { companyId: company_id, tokenId: batch.createdBy }, bytes)
   return rows
 }
 
 /** Documents by id. */
-export function selectDocuments(db: Db, filter: DocumentFilter): Promise<DocumentRow[]> {
-  let query = joined(db).orderBy('documents.id').limit(filter.limit)
+export async function selectDocuments(db: Db, filter: DocumentFilter): Promise<DocumentRow[]> {
+  let query = joined(db)
+    .orderBy('documents.id', filter.order ?? 'asc')
+    .limit(filter.limit)
   if (filter.companyId !== undefined) query = query.where('documents.company_id', '=', filter.companyId)
   if (filter.agentId !== undefined) query = query.where('documents.agent_id', '=', filter.agentId)
   if (filter.after !== undefined) query = query.where('documents.id', '>', filter.after)
+  if (filter.before !== undefined) query = query.where('documents.id', '<', filter.before)
   if (filter.createdUpTo !== undefined) {
     query = query.where('documents.created_at', '<=', filter.createdUpTo)
   }
-  return query.execute()
+  return (await query.execute()).map(withContent)
 }
 
 /** A document by its id; with a company, if it is of that one. */
-export function findDocument(db: Db, id: number, companyId?: number): Promise<DocumentRow | undefined> {
+export async function findDocument(db: Db, id: number, companyId?: number): Promise<DocumentRow | undefined> {
   const query = joined(db).where('documents.id', '=', id)
-  return (
-    companyId === undefined ? query : query.where('documents.company_id', '=', companyId)
+  const found = await (companyId === undefined
+    ? query
+    : query.where('documents.company_id', '=', companyId)
   ).executeTakeFirst()
+  return found && withContent(found)
+}
+
+/** Which of these documents are there. */
+export async function selectIdsAmong(db: Db, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await db.selectFrom('documents').select('id').where('id', 'in', ids).execute()
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Deletes the rows of documents, inside the caller's transaction, and returns the ids of those that were there. */
 export async function deleteDocuments(db: Db, documents: readonly DocumentRow[]): Promise<Set<number>> {
   const ids = documents.map(({ id }) => id)
   const attachments = documents.map(({ attachment_id }) => attachment_id)
-  const deleted = await db.deleteFrom('documents').where('id', 'in', ids).returning('id').execute()
-  await db.deleteFrom('attachments').where('id', 'in', attachments).execute()
+  const deleted = await db
+    .deleteFrom('documents')
+    .where('id', 'in', ids)
+    .returning(['id', 'company_id as companyId', 'created_by as tokenId', 'attachment_id'])
+    .execute()
+  const sizes = await db
+    .deleteFrom('attachments')
+    .where('id', 'in', attachments)
+    .returning(['id', 'size'])
+    .execute()
+  const sizeOf = new Map(sizes.map(({ id, size }) => [id, size]))
+  const accounts = Map.groupBy(deleted, ({ companyId, tokenId }) => `${companyId} ${tokenId}`)
+  for (const rows of accounts.values()) {
+    const bytes = rows.reduce((sum, { attachment_id }) => sum + (sizeOf.get(attachment_id) ?? 0), 0)
+    for (const account of rows.slice(0, 1)) await addUsed(db, account, -bytes)
+  }
   return new Set(deleted.map(({ id }) => id))
 }
 
@@ -166,6 +196,8 @@ function joined(db: Db) {
   return db
     .selectFrom('documents')
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+    .leftJoin('tokens', 'tokens.id', 'documents.created_by')
+    .leftJoin('lost_contents', 'lost_contents.sha256', 'attachments.sha256')
     .select([
       'documents.id',
       'documents.name',
@@ -177,5 +209,11 @@ function joined(db: Db) {
       'documents.agent_id',
       'documents.owner_id',
       'documents.company_id',
+      'tokens.name as created_by',
+      'lost_contents.since as lost',
     ])
+}
+
+function withContent<T extends { lost: string | null }>({ lost, ...row }: T) {
+  return lost === null ? row : { ...row, content: 'lost' as const }
 }

@@ -1,8 +1,8 @@
 // Answers of uploads that named an Idempotency-Key (decisions 3.11).
 
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
-export type KeptAnswer = { fingerprint: string; answer: string }
+export type KeptAnswer = Pick<Row<'idempotency'>, 'fingerprint' | 'answer'>
 
 /** The answer that was given to this token's request of this key, if it is not older than `since`. */
 export function findAnswer(

@@ -1,7 +1,7 @@
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
 /** `company_id` is null for an owner that may own documents of any company. */
-export type OwnerRow = { id: number; name: string; company_id: number | null; created_at: string }
+export type OwnerRow = Row<'owners'>
 
 /** Owners by id: all, or those of one company. */
 export function selectOwners(db: Db, companyId?: number): Promise<OwnerRow[]> {
@@ -28,7 +28,7 @@ export function insertOwner(
 
 export async function updateOwner(
   db: Db,
-  { id, name, company_id }: { id: number; name: string; company_id: number | null },
+  { id, name, company_id }: Omit<OwnerRow, 'created_at'>,
 ): Promise<void> {
   await db.updateTable('owners').set({ name, company_id }).where('id', '=', id).execute()
 }

@@ -1,13 +1,6 @@
-import type { Db } from './tables.ts'
+import type { Db, Row, WithBoolean } from './tables.ts'
 
-export type ProviderRow = {
-  id: number
-  code: string
-  name: string
-  country: string
-  website: string | null
-  enabled: boolean
-}
+export type ProviderRow = WithBoolean<Row<'providers'>, 'enabled'>
 
 export async function selectProviders(db: Db): Promise<ProviderRow[]> {
   const rows = await db.selectFrom('providers').selectAll().orderBy('id').execute()

@@ -1,25 +1,30 @@
 import { sql } from 'kysely'
+import type { IsoDate } from '../dates.ts'
 import type { Window } from '../providers/provider.ts'
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
-export type StoredRate = { series_id: number; rate_date: string; value: string; rounded_to: number | null }
+const ROWS_AT_ONCE = 500 // some milliseconds; between two statements others have their turn
+
+export type RateCounts = { all: number; rounded: number }
+
+export type StoredRate = Row<'rates'>
 
 /** All rates of one series, oldest first. */
 export function selectRatesOfSeries(
   db: Db,
   seriesId: number,
-): Promise<{ rate_date: string; value: string }[]> {
+): Promise<Pick<StoredRate, 'rate_date' | 'value' | 'rounded_to'>[]> {
   return db
     .selectFrom('rates')
-    .select(['rate_date', 'value'])
+    .select(['rate_date', 'value', 'rounded_to'])
     .where('series_id', '=', seriesId)
     .orderBy('rate_date')
     .execute()
 }
 
 /**
- * All rates of one series, oldest first, as text: a date and its value on each line. A row for each of them would be
- * twice as much memory for a moment, which the heap then keeps (SQLite only).
+ * All rates of one series, oldest first, as text: on each line a date, its value, and `r` with its decimals where it is
+ * rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps (SQLite only).
  */
 export async function selectColumnOfSeries(
   db: Db,
@@ -27,7 +32,10 @@ export async function selectColumnOfSeries(
 ): Promise<{ count: number; lines: Buffer }> {
   const { rows } = await sql<{ count: number; lines: Buffer | null }>`
     select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
-    from (select rate_date || value as line from rates where series_id = ${seriesId} order by rate_date)
+    from (
+      select rate_date || value || coalesce('r' || rounded_to, '') as line
+      from rates where series_id = ${seriesId} order by rate_date
+    )
   `.execute(db)
   const [{ count, lines } = { count: 0, lines: null }] = rows
   return { count, lines: lines ?? Buffer.alloc(0) }
@@ -53,41 +61,123 @@ export async function selectRatesIn(
   return found
 }
 
-export async function selectSeriesWithRates(db: Db): Promise<Set<number>> {
-  const rows = await db
-    .selectFrom('series')
-    .select('id')
-    .where((is) => is.exists(is.selectFrom('rates').select('value').whereRef('series_id', '=', 'series.id')))
-    .execute()
-  return new Set(rows.map((row) => row.id))
+/** How many values are stored, and how many of them are rounded; series by series, so that nobody waits for the whole. */
+export async function countRates(db: Db): Promise<RateCounts> {
+  const sum = { all: 0, rounded: 0 }
+  for (const { id } of await db.selectFrom('series').select('id').execute()) {
+    const { all, rounded } = await db
+      .selectFrom('rates')
+      .where('series_id', '=', id)
+      .select(({ fn }) => [fn.countAll<number>().as('all'), fn.count<number>('rounded_to').as('rounded')])
+      .executeTakeFirstOrThrow()
+    sum.all += all
+    sum.rounded += rounded
+  }
+  return sum
 }
 
-export async function countRates(db: Db): Promise<number> {
-  const row = await db
+/** How many rounded values are stored of each series that has any. */
+export async function countRoundedRates(db: Db): Promise<Map<number, number>> {
+  const rows = await db
     .selectFrom('rates')
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
+    .select((of) => ['series_id', of.fn.countAll<number>().as('count')])
+    .where('rounded_to', 'is not', null)
+    .groupBy('series_id')
+    .execute()
+  return new Map(rows.map(({ series_id, count }) => [series_id, count]))
+}
+
+/** Whether any value is stored. */
+export async function hasRates(db: Db): Promise<boolean> {
+  return (await db.selectFrom('rates').select('series_id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /**
- * Stores rates, replacing those of the same series and day. They travel as one JSON text, because a chunk has
- * thousands of them and a parameter each costs ten times as much (SQLite only). By series in it, each a date and its
- * value in one string, because SQLite parses again what it takes out of a list in a list.
+ * The newest day, or the oldest, of a window with a rounded value of one of the series that no source that does not round
+ * has been asked for since. A query for each series: one for all reads the whole table, for which others would wait.
  */
-export async function upsertRates(db: Db, rates: readonly StoredRate[]): Promise<void> {
-  if (rates.length === 0) return
+export async function findRefinableDay(
+  db: Db,
+  seriesIds: readonly number[],
+  window: Window,
+  which: 'newest' | 'oldest' = 'newest',
+): Promise<IsoDate | undefined> {
+  let { from, to } = window
+  let found: IsoDate | undefined
+  for (const id of seriesIds) {
+    const day = await findRefinableDayOf(db, id, { from, to }, which)
+    if (day === undefined) continue
+    found = day
+    if (which === 'newest') from = day
+    else to = day
+  }
+  return found
+}
+
+async function findRefinableDayOf(
+  db: Db,
+  seriesId: number,
+  { from, to }: Window,
+  which: 'newest' | 'oldest',
+): Promise<IsoDate | undefined> {
+  const row = await db
+    .selectFrom('rates')
+    .select('rate_date')
+    .where('rounded_to', 'is not', null)
+    .where('series_id', '=', seriesId)
+    .where('rate_date', '>=', from)
+    .where('rate_date', '<=', to)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('coverage')
+            .select('coverage.series_id')
+            .where('coverage.kind', '=', 'exact')
+            .whereRef('coverage.series_id', '=', 'rates.series_id')
+            .whereRef('covered_from', '<=', 'rate_date')
+            .whereRef('covered_to', '>=', 'rate_date'),
+        ),
+      ),
+    )
+    .orderBy('rate_date', which === 'newest' ? 'desc' : 'asc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.rate_date
+}
+
+/**
+ * Stores rates as committed at `storedAt` (milliseconds since 1970), replacing those of the same series and day. They
+ * travel as one JSON text, because a chunk has thousands of them and a parameter each costs ten times as much (SQLite
+ * only). By series in it, each a date and its value in one string, because SQLite parses again what it takes out of a
+ * list in a list.
+ */
+export async function upsertRates(
+  db: Db,
+  rates: readonly Omit<StoredRate, 'stored_at'>[],
+  storedAt: number,
+): Promise<void> {
+  for (let at = 0; at < rates.length; at += ROWS_AT_ONCE) {
+    await upsertSome(db, rates.slice(at, at + ROWS_AT_ONCE), storedAt)
+  }
+}
+
+async function upsertSome(
+  db: Db,
+  rates: readonly Omit<StoredRate, 'stored_at'>[],
+  storedAt: number,
+): Promise<void> {
   const bySeries = new Map<string, string[]>()
   for (const { series_id, rounded_to, rate_date, value } of rates) {
     bySeries.getOrInsertComputed(`${series_id} ${rounded_to ?? ''}`, () => []).push(rate_date + value)
   }
   const sent = JSON.stringify(Object.fromEntries(bySeries))
   await sql`
-    insert into rates (series_id, rate_date, value, rounded_to)
+    insert into rates (series_id, rate_date, value, rounded_to, stored_at)
     select cast(series.key as integer), substr(rate.value, 1, 10), substr(rate.value, 11),
-      nullif(substr(series.key, instr(series.key, ' ') + 1), '')
+      nullif(substr(series.key, instr(series.key, ' ') + 1), ''), ${storedAt}
     from json_each(${sent}) as series, json_each(series.value) as rate where true
-    on conflict (series_id, rate_date) do update set value = excluded.value, rounded_to = excluded.rounded_to
+    on conflict (series_id, rate_date) do update
+      set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at
   `.execute(db)
 }
 

@@ -1,27 +1,27 @@
 // Published values that were replaced by others: which, when, by which run.
 
-import type { Db } from './tables.ts'
+import type { Db, RevisionKind, Row } from './tables.ts'
 
-export type RateRevision = {
-  id: number
-  series_id: number
-  rate_date: string
-  old_value: string
-  new_value: string
-  replaced_at: string
-  run_id: number
-}
+export type RateRevision = Row<'rate_revisions'>
+
+const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
 
 export async function insertRevisions(db: Db, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {
-  for (const revision of revisions) await db.insertInto('rate_revisions').values(revision).execute()
+  for (let at = 0; at < revisions.length; at += ROWS_AT_ONCE) {
+    await db
+      .insertInto('rate_revisions')
+      .values(revisions.slice(at, at + ROWS_AT_ONCE))
+      .execute()
+  }
 }
 
 /** Revisions, oldest first; `since` is an instant or the beginning of one (a day). */
 export function selectRevisions(
   db: Db,
-  filter: { seriesId?: number | undefined; since?: string | undefined },
+  filter: { seriesId?: number | undefined; since?: string | undefined; kind?: RevisionKind | undefined },
 ): Promise<RateRevision[]> {
   let query = db.selectFrom('rate_revisions').selectAll().orderBy('id')
+  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind)
   if (filter.seriesId !== undefined) query = query.where('series_id', '=', filter.seriesId)
   if (filter.since !== undefined) query = query.where('replaced_at', '>=', filter.since)
   return query.execute()

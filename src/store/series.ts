@@ -1,20 +1,7 @@
-import type { CatalogueSeries, RateType } from '../providers/provider.ts'
-import type { Db } from './tables.ts'
+import type { CatalogueSeries } from '../providers/provider.ts'
+import type { Db, Row, WithBoolean } from './tables.ts'
 
-export type SeriesRow = {
-  id: number
-  provider_id: number
-  external_code: string
-  name: string
-  base_currency: string
-  quote_currency: string
-  rate_type: RateType
-  unit: string | null
-  periodicity: string | null
-  enabled: boolean
-  revision: number
-  first_data_date: string | null
-}
+export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & { first_data_date: string | null }
 
 /** Every series, by id, with the day of its earliest stored rate. */
 export async function selectSeries(db: Db): Promise<SeriesRow[]> {

@@ -1,69 +1,119 @@
-import type { Db, SyncStatus, SyncTrigger } from './tables.ts'
+import type { Db, Row, SyncStatus, SyncTrigger, WithBoolean } from './tables.ts'
 
-export type SyncRunRow = {
-  id: number
-  provider_id: number
-  trigger: SyncTrigger
-  status: SyncStatus
-  date_from: string | null
-  date_to: string | null
-  inserted: number
-  updated: number
-  unchanged: number
-  message: string | null
-  started_at: string
-  finished_at: string | null
-}
+// Named one by one, because the rows are answered and printed as they are: what a run was given stays inside.
+const COLUMNS = [
+  'id',
+  'provider_id',
+  'trigger',
+  'status',
+  'date_from',
+  'date_to',
+  'inserted',
+  'updated',
+  'unchanged',
+  'message',
+  'started_at',
+  'finished_at',
+] as const
 
-export type SyncCounts = { inserted: number; updated: number; unchanged: number }
+export type SyncRunRow = Pick<Row<'sync_runs'>, (typeof COLUMNS)[number]>
+
+/** A run, and what a start asks about its token. */
+export type LastRun = SyncRunRow &
+  WithBoolean<Pick<Row<'sync_runs'>, 'token_hash' | 'token_only'>, 'token_only'>
+
+export type SyncCounts = Pick<SyncRunRow, 'inserted' | 'updated' | 'unchanged'>
 
 /** The messages of a run that did not come to its end (decisions 2.10). */
 export const IN_PROGRESS = 'in progress'
 export const INTERRUPTED = 'interrupted'
 
-/** Opens the row of a run that starts now. */
+/** Opens the row of a run that starts now. While it goes on it is `parcial` (decisions 2.10). */
 export async function insertRun(
   db: Db,
-  run: { providerId: number; trigger: SyncTrigger; dateFrom: string; dateTo: string; startedAt: string },
+  run: {
+    providerId: number
+    trigger: SyncTrigger
+    dateFrom: string
+    dateTo: string
+    startedAt: string
+    tokenHash?: string | null
+  },
 ): Promise<number> {
   const row = await db
     .insertInto('sync_runs')
     .values({
       provider_id: run.providerId,
       trigger: run.trigger,
-      status: 'error',
+      status: 'parcial',
       date_from: run.dateFrom,
       date_to: run.dateTo,
       message: IN_PROGRESS,
       started_at: run.startedAt,
       finished_at: null,
+      token_hash: run.tokenHash ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
 }
 
+/** Writes down how far a run is that goes on. */
+export async function updateRun(db: Db, id: number, run: SyncCounts & { dateFrom: string }): Promise<void> {
+  const { dateFrom, ...counts } = run
+  await db
+    .updateTable('sync_runs')
+    .set({ ...counts, date_from: dateFrom })
+    .where('id', '=', id)
+    .execute()
+}
+
 export async function closeRun(
   db: Db,
   id: number,
-  end: SyncCounts & { status: SyncStatus; message: string | null; finishedAt: string },
+  end: SyncCounts & { status: SyncStatus; message: string | null; finishedAt: string; tokenOnly?: boolean },
 ): Promise<SyncRunRow> {
-  const { finishedAt, ...values } = end
+  const { finishedAt, tokenOnly, ...values } = end
   return db
     .updateTable('sync_runs')
-    .set({ ...values, finished_at: finishedAt })
+    .set({ ...values, finished_at: finishedAt, token_only: tokenOnly ? 1 : 0 })
     .where('id', '=', id)
-    .returningAll()
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow()
 }
 
 /** Closes what a dead process left open. The caller holds the sync lock, so no living one is among them. */
-export async function closeInterruptedRuns(db: Db, foundAt: string): Promise<void> {
-  await db
-    .updateTable('sync_runs')
-    .set({ status: 'error', message: INTERRUPTED, finished_at: foundAt })
+export async function closeInterruptedRuns(
+  db: Db,
+  foundAt: string,
+  options: { except?: number | undefined } = {},
+): Promise<void> {
+  const closing = (status: SyncStatus) =>
+    db
+      .updateTable('sync_runs')
+      .set({ status, message: INTERRUPTED, finished_at: foundAt })
+      .where('finished_at', 'is', null)
+      .where('id', '!=', options.except ?? 0)
+  // Refining gives up the lock after each window: it may be alive, and what it stored is whole.
+  await closing('parcial').where('trigger', '=', 'refine').execute()
+  await closing('error').execute()
+}
+
+/** Whether a run of refining has not come to its end. */
+export async function isRefining(db: Db): Promise<boolean> {
+  return (await findOpenRefining(db)) !== undefined
+}
+
+/** The run of refining that has not come to its end. */
+export async function findOpenRefining(db: Db): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('sync_runs')
+    .select('id')
     .where('finished_at', 'is', null)
-    .execute()
+    .where('trigger', '=', 'refine')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
 }
 
 /** Newest first. */
@@ -71,20 +121,50 @@ export function selectRuns(
   db: Db,
   filter: { providerCode?: string | undefined; limit: number },
 ): Promise<SyncRunRow[]> {
-  let query = db.selectFrom('sync_runs').selectAll('sync_runs').orderBy('id', 'desc').limit(filter.limit)
-  if (filter.providerCode !== undefined) {
-    query = query
-      .innerJoin('providers', 'providers.id', 'sync_runs.provider_id')
-      .where('providers.code', '=', filter.providerCode)
+  const { providerCode, limit } = filter
+  let query = db.selectFrom('sync_runs').select(COLUMNS).orderBy('id', 'desc').limit(limit)
+  if (providerCode !== undefined) {
+    query = query.where((is) =>
+      is('provider_id', 'in', is.selectFrom('providers').select('id').where('code', '=', providerCode)),
+    )
   }
   return query.execute()
+}
+
+/** The newest run of a provider that was there to read new rates, which refining is not. */
+export async function selectNewestRun(db: Db, providerId: number): Promise<LastRun | undefined> {
+  const row = await db
+    .selectFrom('sync_runs')
+    .select([...COLUMNS, 'token_hash', 'token_only'])
+    .where('provider_id', '=', providerId)
+    .where('trigger', '!=', 'refine')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { ...row, token_only: row.token_only === 1 }
+}
+
+/** When the newest runs of a trigger were started, newest first. */
+export async function selectStartsOf(
+  db: Db,
+  run: { providerId: number; trigger: SyncTrigger; limit: number },
+): Promise<Date[]> {
+  const rows = await db
+    .selectFrom('sync_runs')
+    .select('started_at')
+    .where('provider_id', '=', run.providerId)
+    .where('trigger', '=', run.trigger)
+    .orderBy('id', 'desc')
+    .limit(run.limit)
+    .execute()
+  return rows.map((row) => new Date(row.started_at))
 }
 
 /** The run that ended last of those in which nothing failed. */
 export function selectLastGoodRun(db: Db): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
-    .selectAll()
+    .select(COLUMNS)
     .where('status', '=', 'ok')
     .orderBy('id', 'desc')
     .limit(1)
@@ -105,7 +185,7 @@ export function countFinishedRuns(db: Db): Promise<{ status: SyncStatus; count: 
 export function selectLastFinishedRun(db: Db): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
-    .selectAll()
+    .select(COLUMNS)
     .where('finished_at', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)

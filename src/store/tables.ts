@@ -1,9 +1,16 @@
 // The tables as Kysely sees them; schema.sql says what they mean.
 
-import type { Generated, Kysely } from 'kysely'
+import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
 
-export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli'
+export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine'
+/** Days that were validly answered; long enough after their date; by a source that does not round. */
+export type CoverageKind = 'answered' | 'final' | 'exact'
+/** A value that the bank changed, or a rounded one that became exact. */
+export type RevisionKind = 'correction' | 'refined'
+export type EventKind = 'deleted'
+/** Whether a token acted, or somebody on the command line. */
+export type ActorKind = 'token' | 'cli'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
 export type Tables = {
@@ -29,12 +36,21 @@ export type Tables = {
     enabled: Generated<number>
     revision: Generated<number>
   }
-  rates: { series_id: number; rate_date: string; value: string; rounded_to: number | null }
+  rates: {
+    series_id: number
+    rate_date: string
+    value: string
+    rounded_to: number | null
+    stored_at: number
+  }
   rate_revisions: {
     id: Generated<number>
     series_id: number
     rate_date: string
+    kind: RevisionKind
     old_value: string
+    old_rounded_to: number | null
+    old_stored_at: number | null
     new_value: string
     replaced_at: string
     run_id: number
@@ -52,8 +68,10 @@ export type Tables = {
     message: string | null
     started_at: string
     finished_at: string | null
+    token_hash: string | null
+    token_only: Generated<number>
   }
-  feeds: { series_id: number; covered_from: string; covered_to: string }
+  coverage: { series_id: number; kind: CoverageKind; covered_from: string; covered_to: string }
   api_keys: {
     id: Generated<number>
     name: string
@@ -61,8 +79,16 @@ export type Tables = {
     created_at: string
     last_used_at: string | null
     revoked_at: string | null
+    expires_at: string | null
   }
-  companies: { id: Generated<number>; name: string; code: string; created_at: string }
+  companies: {
+    id: Generated<number>
+    name: string
+    code: string
+    created_at: string
+    quota: number | null
+    used: Generated<number>
+  }
   owners: { id: Generated<number>; name: string; company_id: number | null; created_at: string }
   agents: {
     id: Generated<number>
@@ -82,6 +108,15 @@ export type Tables = {
     last_used_at: string | null
     revoked_at: string | null
     company_id: number | null
+    quota: number | null
+    used: Generated<number>
+  }
+  former_secrets: {
+    hash: string
+    key_id: number | null
+    token_id: number | null
+    ends_at: string
+    last_used_at: string | null
   }
   attachments: {
     id: Generated<number>
@@ -99,9 +134,27 @@ export type Tables = {
     owner_id: number
     name: string
     created_at: string
+    created_by: number | null
   }
+  events: {
+    id: Generated<number>
+    at: string
+    kind: EventKind
+    via: ActorKind
+    actor: string
+    document_id: number
+    company_id: number
+    sha256: string | null
+  }
+  lost_contents: { sha256: string; fault: string; since: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }
+
+/** A row as it is read. */
+export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>
+
+/** A row whose column of 0 or 1 is a boolean outside the store: the functions of its table convert it on both ways. */
+export type WithBoolean<R, Column extends keyof R> = Omit<R, Column> & { [name in Column]: boolean }
 
 /** The open database, or a transaction on it. */
 export type Db = Kysely<Tables>

@@ -3,18 +3,7 @@
 // them.
 
 import type { IsoDate } from '../dates.ts'
-import type { Db } from './tables.ts'
-
-export type TokenRow = {
-  id: number
-  name: string
-  allow: string[]
-  company_id: number | null
-  expires_at: IsoDate | null
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
+import type { Db, Row } from './tables.ts'
 
 const PUBLIC = [
   'id',
@@ -25,23 +14,41 @@ const PUBLIC = [
   'created_at',
   'last_used_at',
   'revoked_at',
+  'quota',
 ] as const
 
-export async function selectTokens(db: Db): Promise<TokenRow[]> {
-  const rows = await db.selectFrom('tokens').select(PUBLIC).orderBy('id').execute()
-  return rows.map(withAllow)
+export type TokenRow = WithAllow<Pick<Row<'tokens'>, (typeof PUBLIC)[number]>>
+type WithAllow<R> = Omit<R, 'allow'> & { allow: string[] }
+
+export type ActiveToken = Pick<TokenRow, 'id' | 'name' | 'allow' | 'company_id' | 'expires_at'> & {
+  hash: string
+}
+
+/** Every token, by id. `used`: bytes of the documents that it and others of its name made. */
+export async function selectTokens(db: Db): Promise<(TokenRow & { used: number })[]> {
+  const rows = await db
+    .selectFrom('tokens')
+    .select([...PUBLIC, 'used'])
+    .orderBy('id')
+    .execute()
+  const used = new Map<string, number>()
+  for (const row of rows) used.set(row.name, (used.get(row.name) ?? 0) + row.used)
+  return rows.map((row) => ({ ...withAllow(row), used: used.get(row.name) ?? 0 }))
 }
 
 /** Tokens that are not revoked; whether one has expired is for the caller to see. */
-export async function selectActiveTokens(
-  db: Db,
-): Promise<(Pick<TokenRow, 'id' | 'allow' | 'company_id' | 'expires_at'> & { hash: string })[]> {
+export async function selectActiveTokens(db: Db): Promise<ActiveToken[]> {
   const rows = await db
     .selectFrom('tokens')
-    .select(['id', 'hash', 'allow', 'company_id', 'expires_at'])
+    .select(['id', 'name', 'hash', 'allow', 'company_id', 'expires_at'])
     .where('revoked_at', 'is', null)
     .execute()
   return rows.map(withAllow)
+}
+
+export async function findToken(db: Db, id: number): Promise<TokenRow | undefined> {
+  const row = await db.selectFrom('tokens').select(PUBLIC).where('id', '=', id).executeTakeFirst()
+  return row && withAllow(row)
 }
 
 export async function findActiveTokenByName(db: Db, name: string): Promise<TokenRow | undefined> {
@@ -54,6 +61,17 @@ export async function findActiveTokenByName(db: Db, name: string): Promise<Token
   return row && withAllow(row)
 }
 
+/** The active token of this name, else the newest that is revoked. */
+export async function findTokenByName(db: Db, name: string): Promise<TokenRow | undefined> {
+  const row = await db
+    .selectFrom('tokens')
+    .select(PUBLIC)
+    .where('name', '=', name)
+    .orderBy('revoked_at', (order) => order.desc().nullsFirst())
+    .executeTakeFirst()
+  return row && withAllow(row)
+}
+
 export async function insertToken(
   db: Db,
   token: {
@@ -62,6 +80,8 @@ export async function insertToken(
     allow: readonly string[]
     companyId: number | null
     expiresAt: IsoDate | null
+    /** Bytes; without it there is none. */
+    quota?: number | null
     createdAt: string
   },
 ): Promise<number> {
@@ -73,11 +93,43 @@ export async function insertToken(
       allow: token.allow.join(' '),
       company_id: token.companyId,
       expires_at: token.expiresAt,
+      quota: token.quota ?? null,
       created_at: token.createdAt,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** Sets the quota of the active token of a name, or of several while one replaces another; returns them. */
+export async function updateTokenQuota(db: Db, name: string, quota: number | null): Promise<TokenRow[]> {
+  const rows = await db
+    .updateTable('tokens')
+    .set({ quota })
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .returning(PUBLIC)
+    .execute()
+  return rows.map(withAllow)
+}
+
+/** Gives a token another hash and last day; returns the hash of before, and when that was last used. */
+export async function replaceTokenHash(
+  db: Db,
+  id: number,
+  next: { hash: string; expiresAt: IsoDate | null },
+): Promise<Pick<Row<'tokens'>, 'hash' | 'last_used_at'>> {
+  const before = await db
+    .selectFrom('tokens')
+    .select(['hash', 'last_used_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('tokens')
+    .set({ hash: next.hash, expires_at: next.expiresAt, last_used_at: null })
+    .where('id', '=', id)
+    .execute()
+  return before
 }
 
 /** Returns the token as it is now, or undefined when there is none of this id. Revoking twice keeps the first time. */
@@ -91,14 +143,11 @@ export async function revokeToken(db: Db, id: number, revokedAt: string): Promis
   return row && withAllow(row)
 }
 
-export async function updateTokensUsed(db: Db, ids: readonly number[], usedAt: string): Promise<void> {
-  await db
-    .updateTable('tokens')
-    .set({ last_used_at: usedAt })
-    .where('id', 'in', [...ids])
-    .execute()
+/** By hash: what was used before a rotation is not the secret of after it. */
+export async function updateTokensUsed(db: Db, hashes: readonly string[], usedAt: string): Promise<void> {
+  await db.updateTable('tokens').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
 }
 
-function withAllow<T extends { allow: string }>(row: T): Omit<T, 'allow'> & { allow: string[] } {
+function withAllow<R extends { allow: string }>(row: R): WithAllow<R> {
   return { ...row, allow: row.allow.split(' ') }
 }

@@ -16,6 +16,10 @@ export type Judgement = {
   accepted: AcceptedRate[]
   /** Why a row was not accepted, one sentence each. */
   rejected: string[]
+  /** By series that was asked for, the days asked for of which a row was rejected. */
+  rejectedDays: Map<string, Set<IsoDate>>
+  /** The series that were asked for of which a row had no readable day: which day is missing is not known. */
+  undated: Set<string>
 }
 
 const MAX_DIGITS = 40 // the bank gives at most about 16; longer, written out, is a fault or malice
@@ -24,6 +28,16 @@ const MAX_DIGITS = 40 // the bank gives at most about 16; longer, written out, i
 export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, asked: Window): Judgement {
   const accepted: AcceptedRate[] = []
   const rejected: string[] = []
+  const rejectedDays = new Map<string, Set<IsoDate>>()
+  const undated = new Set<string>()
+  const reject = (code: string, day: string, fault: string) => {
+    rejected.push(`${code.slice(0, 20)} on ${day.slice(0, 32)}: ${fault}`)
+    if (!codes.has(code)) return
+    if (!isIsoDate(day)) undated.add(code)
+    else if (day >= asked.from && day <= asked.to) {
+      rejectedDays.getOrInsertComputed(code, () => new Set()).add(day)
+    }
+  }
   const dayFaults = new Map<string, string | undefined>() // a table has the same days for all its series
   const seen = new Map<string, Map<IsoDate, AcceptedRate>>() // by code
   const contradicted = new Set<AcceptedRate>()
@@ -33,7 +47,7 @@ export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, 
       ? (dayFaults.getOrInsertComputed(day, () => faultOfDay(day, asked)) ?? faultOfValue(text, value))
       : 'not the indicator asked for'
     if (fault !== undefined || value === undefined) {
-      rejected.push(`${code.slice(0, 20)} on ${day.slice(0, 32)}: ${fault}`)
+      reject(code, day, fault ?? 'not a decimal')
       continue
     }
     const rate = { code, day, value, roundedTo: roundedTo ?? null }
@@ -41,8 +55,9 @@ export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, 
     if (first === rate) accepted.push(rate)
     else if (first.value !== value) contradicted.add(first)
   }
-  for (const { code, day } of contradicted) rejected.push(`${code} on ${day}: given twice with two values`)
-  return { accepted: accepted.filter((rate) => !contradicted.has(rate)), rejected }
+  for (const { code, day } of contradicted) reject(code, day, 'given twice with two values')
+  const believed = accepted.filter((rate) => !contradicted.has(rate))
+  return { accepted: believed, rejected, rejectedDays, undated }
 }
 
 function faultOfDay(day: string, asked: Window): string | undefined {
@@ -72,10 +87,10 @@ export function isQuotedInversely(value: string, band: CatalogueSeries['band']):
 }
 
 export type Changes = SyncCounts & {
-  writes: StoredRate[]
-  /** The ids of the series whose values changed. */
+  writes: Omit<StoredRate, 'stored_at'>[]
+  /** The ids of the series of which an answer may now be another. */
   changed: Set<number>
-  revisions: Pick<RateRevision, 'series_id' | 'rate_date' | 'old_value' | 'new_value'>[]
+  revisions: Omit<RateRevision, 'id' | 'replaced_at' | 'run_id'>[]
 }
 
 /** What the accepted values change of the stored ones. */
@@ -99,29 +114,48 @@ export function changesOf(
   for (const { code, day, value, roundedTo } of accepted) {
     const id = idOf.get(code)
     if (id === undefined) continue
-    const write = { series_id: id, rate_date: day, value, rounded_to: roundedTo }
     const old = known.get(id)?.get(day)
-    if (!old) {
-      changes.inserted += 1
-      changes.changed.add(id)
-      changes.writes.push(write)
-    } else if (old.value === value || isOnlyRounder(value, roundedTo, old)) {
-      changes.unchanged += 1
-      // The same digits from the exact source: from now on a rounded value must not replace them.
-      if (roundedTo === null && old.rounded_to !== null) changes.writes.push(write)
-    } else {
-      changes.updated += 1
-      changes.changed.add(id)
-      changes.writes.push(write)
-      changes.revisions.push({ series_id: id, rate_date: day, old_value: old.value, new_value: value })
-    }
+    const isSame = old?.value === value
+    if (!old) changes.inserted += 1
+    else if (isSame || saysLess(value, roundedTo, old)) changes.unchanged += 1
+    else changes.updated += 1
+    if (old && !saysMore(value, roundedTo, old)) continue
+    changes.changed.add(id)
+    changes.writes.push({ series_id: id, rate_date: day, value, rounded_to: roundedTo })
+    if (!old) continue
+    changes.revisions.push({
+      series_id: id,
+      rate_date: day,
+      kind: isRefined(value, roundedTo, old) ? 'refined' : 'correction',
+      old_value: old.value,
+      old_rounded_to: old.rounded_to,
+      old_stored_at: old.stored_at,
+      new_value: value,
+    })
   }
   return changes
 }
 
-/** The website rounds: its value says nothing new about an exact one that it agrees with (upstream 2). */
-function isOnlyRounder(value: string, roundedTo: number | null, old: StoredRate): boolean {
-  return roundedTo !== null && old.rounded_to === null && withinHalfUnit(value, old.value, roundedTo)
+/** Whether an answer says anything that is not known: other digits, or the same from a source that rounds less. */
+function saysMore(value: string, roundedTo: number | null, old: StoredRate): boolean {
+  if (value === old.value) return precisionOf(roundedTo) > precisionOf(old.rounded_to)
+  return !saysLess(value, roundedTo, old)
+}
+
+/** A rounded value says nothing new about one that is less rounded and that it agrees with (upstream 2). */
+function saysLess(value: string, roundedTo: number | null, old: StoredRate): boolean {
+  if (roundedTo === null || precisionOf(old.rounded_to) <= roundedTo) return false
+  return withinHalfUnit(value, old.value, roundedTo)
+}
+
+/** Whether a value that is less rounded agrees with the old one: then the bank corrected nothing (decisions 2.6). */
+function isRefined(value: string, roundedTo: number | null, old: StoredRate): boolean {
+  if (old.rounded_to === null || precisionOf(roundedTo) <= old.rounded_to) return false
+  return withinHalfUnit(value, old.value, old.rounded_to)
+}
+
+function precisionOf(roundedTo: number | null): number {
+  return roundedTo ?? Number.POSITIVE_INFINITY
 }
 
 function excerpt(text: string): string {

@@ -1,86 +1,130 @@
-// One window of one feed: ask, judge, and in one short transaction store the values and move the covered
-// edges together, so that a crash leaves neither a gap nor half a chunk.
+// One window of one feed: ask, judge, and in one short transaction store the values and what is covered now, of both
+// sides of the dollar together, so that a crash leaves neither a gap nor half a window.
 
-import type { IsoDate } from '../dates.ts'
-import { reasonOf } from '../errors.ts'
-import { type Answer, type Feed, FetchFailure, type Window } from '../providers/provider.ts'
-import { upsertCoverage } from '../store/feeds.ts'
+import { type IsoDate, latest } from '../dates.ts'
+import { joined } from '../intervals.ts'
+import type { Feed, Window } from '../providers/provider.ts'
+import { replaceCoverage } from '../store/coverage.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates.ts'
 import { insertRevisions } from '../store/revisions.ts'
 import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/series.ts'
+import type { SyncCounts } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 import { type AcceptedRate, changesOf, isQuotedInversely, judge } from './accept.ts'
+import { type Reading, readWindow, saysOf } from './ask.ts'
+import { COVERAGE_KINDS, type Coverages, coverageAfter } from './coverage.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
-import { coverageAfter, rereads } from './window.ts'
 
 const UNKNOWN_NAMED = 10 // each is a line of the log in every run
 
+/** What became of one window. */
 export type ChunkResult = {
-  /** Codes of the series that the answer lists. */
-  listed: Set<string>
-  /** The newest day with an accepted value; undefined: no value at all. */
-  newest: IsoDate | undefined
-  /** Whether the answer held rows of what was wanted, accepted or not. */
+  /** Codes of the series that were asked for and that no answer lists. */
+  unlisted: ReadonlySet<string>
+  /** Whether the answers list anything at all. */
+  listsAny: boolean
+  /** Whether the answers held rows of what was wanted, accepted or not. */
   hasRows: boolean
 }
 
-/** Reads and stores one window. Undefined when it failed, which the run's problems then say. */
+/**
+ * Reads and stores one window, of all series of a feed or of those with these codes. Undefined when every request
+ * failed, which the run's problems then say.
+ */
 export async function syncChunk(
   state: SyncState,
   feed: Feed,
   window: Window,
+  codes: readonly string[] = seriesOf(state, feed).map((one) => one.external_code),
 ): Promise<ChunkResult | undefined> {
-  const ask = { table: feed.table, indicator: feed.indicator, window }
-  let answer: Answer
-  try {
-    answer = await state.session.read(ask)
-    // Nothing at all for days that are past is rare enough to be worth a second look before it is believed.
-    if (answer.observations.length === 0 && window.to < state.today) answer = await state.session.read(ask)
-  } catch (error) {
-    if (!(error instanceof FetchFailure)) throw error
-    state.problems.add(failureInWords(feed, reasonOf(error)))
-    return undefined
-  }
-  const result = await state.db.transaction().execute((trx) => storeAnswer(trx, state, feed, window, answer))
-  // Only what is committed changes what the run believes.
-  state.answers += 1
-  state.series = result.series
-  state.coverage = result.coverage
-  for (const id of result.refused) state.refused.add(id)
-  for (const id of result.reread) state.reread.add(id)
-  for (const id of result.filled) state.withRates.add(id)
-  for (const problem of result.problems) state.problems.add(problem)
-  const { inserted, updated, unchanged } = result.changes
-  state.counts.inserted += inserted
-  state.counts.updated += updated
-  state.counts.unchanged += unchanged
-  await state.stored({ ...state.counts, feed: feed.name, window })
-  return { listed: result.listed, newest: result.newest, hasRows: result.hasRows }
+  const { readings, stopped } = await readWindow(state, feed, new Set(codes), window)
+  const result = readings.length > 0 ? await storeReadings(state, feed, window, readings) : undefined
+  if (stopped) throw stopped.cause
+  return result
 }
 
-async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window, answer: Answer) {
-  const learned = feed.indicator === undefined ? await learnSeries(trx, state, feed, answer) : false
+async function storeReadings(
+  state: SyncState,
+  feed: Feed,
+  window: Window,
+  readings: readonly Reading[],
+): Promise<ChunkResult> {
+  const results = await state.db.transaction().execute(async (trx) => {
+    const now = state.now()
+    const done: Stored[] = []
+    for (const reading of readings) done.push(await storeReading(trx, state, feed, window, reading, now))
+    const changed = new Set(done.flatMap((one) => [...one.changed]))
+    if (changed.size > 0 || done.some((one) => one.learned || one.covered.answered.size > 0)) {
+      await markSeriesChanged(trx, [...changed], await raiseRevision(trx))
+    }
+    return done
+  })
+  // Only what is committed changes what the run believes.
+  state.answers += results.length
+  for (const result of results) apply(state, window, result)
+  await state.stored({ feed: feed.name, window })
+  return {
+    unlisted: new Set(readings.flatMap(({ unlisted }) => [...unlisted])),
+    listsAny: readings.some(({ answer }) => answer.listed.length > 0),
+    hasRows: results.some(({ hasRows }) => hasRows),
+  }
+}
+
+type Stored = {
+  covered: Coverages
+  series: SeriesRow[]
+  learned: boolean
+  changed: ReadonlySet<number>
+  refused: Iterable<number>
+  /** The series that the answer says something of, be it that there is nothing. */
+  answered: number[]
+  firstValues: ReadonlyMap<number, IsoDate>
+  problems: string[]
+  counts: SyncCounts
+  hasRows: boolean
+}
+
+function apply(state: SyncState, window: Window, result: Stored): void {
+  state.series = result.series
+  for (const id of result.answered) state.answered.set(id, joined(state.answered.get(id) ?? [], window))
+  for (const kind of COVERAGE_KINDS) {
+    for (const [id, days] of result.covered[kind]) state.covered[kind].set(id, days)
+  }
+  for (const [id, day] of result.firstValues) {
+    const known = state.firstValues.get(id)
+    if (known === undefined || day < known) state.firstValues.set(id, day)
+  }
+  for (const id of result.refused) state.refused.add(id)
+  for (const problem of result.problems) state.problems.add(problem)
+  state.counts.inserted += result.counts.inserted
+  state.counts.updated += result.counts.updated
+  state.counts.unchanged += result.counts.unchanged
+}
+
+async function storeReading(
+  trx: Db,
+  state: SyncState,
+  feed: Feed,
+  window: Window,
+  reading: Reading,
+  now: Date,
+): Promise<Stored> {
+  const { indicator, answer } = reading
+  const learned = indicator === undefined ? await learnSeries(trx, state, feed, answer.listed) : false
   const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
-  const wanted = seriesOf({ ...state, series }, feed)
+  const wanted = seriesOf({ ...state, series }, indicator === undefined ? feed : alone(feed, indicator))
   const problems: string[] = []
-  const known = new Map(series.map((one) => [one.external_code, one]))
 
   // A table holds more than is wanted: what is disabled is left out in silence, what nobody knows is said.
   const wantedCodes = new Set(wanted.map((one) => one.external_code))
   const rows =
-    feed.indicator !== undefined
+    indicator !== undefined
       ? answer.observations
       : answer.observations.filter(({ code }) => wantedCodes.has(code))
-  const unknown = answer.listed.filter(({ code }) => feed.indicator === undefined && !known.has(code))
-  for (const { code, name } of unknown.slice(0, UNKNOWN_NAMED)) {
-    problems.push(`${feed.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`)
-  }
-  if (unknown.length > UNKNOWN_NAMED) {
-    problems.push(`${feed.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
-  }
+  if (indicator === undefined) problems.push(...unknownInWords(feed, series, answer.listed))
   const judged = judge(rows, wantedCodes, window)
-  if (judged.rejected.length > 0) problems.push(rejectedInWords(feed, judged.rejected))
+  if (judged.rejected.length > 0) problems.push(rejectedInWords(indicator ?? feed.name, judged.rejected))
 
   const refused = inverselyQuoted(state, wanted, judged.accepted)
   for (const { currency, value } of refused.values()) {
@@ -88,68 +132,61 @@ async function storeAnswer(trx: Db, state: SyncState, feed: Feed, window: Window
   }
   const idOf = new Map(wanted.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]))
   const accepted = judged.accepted.filter(({ code }) => idOf.has(code))
-  const newest = accepted.reduce<IsoDate | undefined>(
-    (max, { day }) => (!max || day > max ? day : max),
-    undefined,
-  )
 
-  const filled = new Set(accepted.map(({ code }) => idOf.get(code) ?? 0))
-  const changes = changesOf(accepted, idOf, await selectRatesIn(trx, [...filled], window))
-  await upsertRates(trx, changes.writes)
-  const replaced_at = state.now().toISOString()
+  const stored = await selectRatesIn(trx, [...idOf.values()], window)
+  const changes = changesOf(accepted, idOf, stored)
+  await upsertRates(trx, changes.writes, now.getTime())
+  const replaced = { replaced_at: now.toISOString(), run_id: state.runId }
   await insertRevisions(
     trx,
-    changes.revisions.map((one) => ({ ...one, replaced_at, run_id: state.runId })),
+    changes.revisions.map((one) => ({ ...one, ...replaced })),
   )
-  if (changes.changed.size > 0 || learned) {
-    await markSeriesChanged(trx, [...changes.changed], await raiseRevision(trx))
-  }
 
-  const listed = new Set(answer.listed.map(({ code }) => code))
-  const { moved, reread } = edgesAfter(state, idOf, { listed, newest, window })
-  await upsertCoverage(trx, moved)
+  const covered = coverageAfter(state, idOf, { reading, judged, accepted, stored, changes, window })
+  for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind])
   return {
+    covered,
     series,
-    coverage: new Map([...state.coverage, ...moved]),
-    reread,
+    learned,
+    changed: changes.changed,
     refused: refused.keys(),
-    filled,
+    answered: [...idOf].filter(([code]) => saysOf(reading, code)).map(([, id]) => id),
+    firstValues: firstDays(accepted, idOf),
     problems,
-    changes,
-    listed,
-    newest,
+    counts: changes,
     hasRows: rows.length > 0,
   }
 }
 
-/** Which covered intervals an answer moves, and of which series it read the last covered days again. */
-function edgesAfter(
-  state: SyncState,
+/** A feed of one series of another. */
+export function alone(feed: Feed, indicator: string): Feed {
+  return { ...feed, indicators: [indicator] }
+}
+
+function firstDays(
+  accepted: readonly AcceptedRate[],
   idOf: ReadonlyMap<string, number>,
-  answer: { listed: ReadonlySet<string>; newest: IsoDate | undefined; window: Window },
-) {
-  const { listed, newest, window } = answer
-  const moved = new Map<number, Window>()
-  const reread = new Set<number>()
-  for (const [code, id] of idOf) {
-    if (!listed.has(code)) continue
-    const before = state.coverage.get(id)
-    const may = { begin: !state.ranged, advance: state.reread.has(id) }
-    const after = coverageAfter(before, window, newest, may)
-    if (!after) continue
-    if (rereads(before ?? after, window)) reread.add(id)
-    if (after.from !== before?.from || after.to !== before.to) moved.set(id, after)
+): Map<number, IsoDate> {
+  const days = new Map<number, IsoDate>()
+  for (const { code, day } of accepted) {
+    const id = idOf.get(code)
+    if (id !== undefined && day < (days.get(id) ?? latest(day, '9'))) days.set(id, day)
   }
-  return { moved, reread }
+  return days
 }
 
 /** Makes the series of a catalogue entry whose code is not known, when the answer shows it by name. */
-async function learnSeries(trx: Db, state: SyncState, feed: Feed, answer: Answer): Promise<boolean> {
+async function learnSeries(
+  trx: Db,
+  state: SyncState,
+  feed: Feed,
+  listed: readonly { code: string; name: string }[],
+): Promise<boolean> {
   let learned = false
   for (const entry of state.provider.catalogue) {
     if (entry.table !== feed.table || entry.externalCode !== undefined) continue
     if (state.series.some((one) => catalogueEntry(state.provider, one) === entry)) continue
-    const shown = answer.listed.find(({ name }) => plainName(name) === plainName(entry.name))
+    const shown = listed.find(({ name }) => plainName(name) === plainName(entry.name))
     if (!shown || state.series.some((one) => one.external_code === shown.code)) continue
     await insertSeries(trx, state.providerId, { ...entry, externalCode: shown.code })
     learned = true
@@ -161,7 +198,7 @@ async function learnSeries(trx: Db, state: SyncState, feed: Feed, answer: Answer
 function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepted: readonly AcceptedRate[]) {
   const refused = new Map<number, { currency: string; value: string }>()
   for (const one of wanted) {
-    if (state.withRates.has(one.id)) continue
+    if (state.firstValues.has(one.id)) continue
     let newest: AcceptedRate | undefined
     for (const rate of accepted) {
       if (rate.code === one.external_code && (!newest || rate.day > newest.day)) newest = rate
@@ -173,16 +210,30 @@ function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepte
   return refused
 }
 
-/** Names the feed, unless the provider has named what was asked by itself. */
-function failureInWords(feed: Feed, reason: string): string {
-  return reason.startsWith(`${feed.indicator ?? feed.table}: `) ? reason : `${feed.name}: ${reason}`
+function unknownInWords(
+  feed: Feed,
+  series: readonly SeriesRow[],
+  listed: readonly { code: string; name: string }[],
+): string[] {
+  const known = new Set(series.map((one) => one.external_code))
+  const unknown = listed.filter(({ code }) => !known.has(code))
+  const words = unknown
+    .slice(0, UNKNOWN_NAMED)
+    .map(
+      ({ code, name }) =>
+        `${feed.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`,
+    )
+  if (unknown.length > UNKNOWN_NAMED) {
+    words.push(`${feed.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
+  }
+  return words
 }
 
-function rejectedInWords(feed: Feed, rejected: readonly string[]): string {
+function rejectedInWords(asked: string, rejected: readonly string[]): string {
   const [first = ''] = rejected
   return rejected.length === 1
-    ? `${feed.name}: row rejected: ${first}`
-    : `${feed.name}: ${rejected.length} rows rejected, the first: ${first}`
+    ? `${asked}: row rejected: ${first}`
+    : `${asked}: ${rejected.length} rows rejected, the first: ${first}`
 }
 
 function plainName(name: string): string {

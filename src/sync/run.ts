@@ -1,24 +1,29 @@
 // One run over one provider: takes the lock, opens the record, reads, closes the record. Whatever happens in
 // between, the record says it.
 
-import { addDays, type Clock, type IsoDate, todayIn } from '../dates.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock, IsoDate } from '../dates.ts'
+import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log, LogFields } from '../log.ts'
 import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
-import { selectCoverage } from '../store/feeds.ts'
-import { takeLock } from '../store/lock.ts'
 import { selectProviders } from '../store/providers.ts'
-import { selectRatesIn, selectSeriesWithRates } from '../store/rates.ts'
-import { selectSeries, selectSeriesOf } from '../store/series.ts'
+import { selectRatesIn } from '../store/rates.ts'
+import { selectSeries } from '../store/series.ts'
+import { type Lock, takeLock } from '../store/sqlite/lock.ts'
 import {
   closeInterruptedRuns,
   closeRun,
   INTERRUPTED,
   insertRun,
+  isRefining,
   type SyncRunRow,
 } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
+import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
+import type { HistoryProgress, RunProgress } from './progress.ts'
+import { messageOf, readRecord, statusOf } from './record.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
 
 export type SyncRequest = {
@@ -27,7 +32,7 @@ export type SyncRequest = {
   range: Window | undefined
   signal: AbortSignal
   /** Called after each committed chunk. */
-  progress?: (progress: SyncProgress) => void
+  progress?: (progress: SyncProgress & RunProgress) => void
 }
 
 export type SyncDeps = {
@@ -40,11 +45,18 @@ export type SyncDeps = {
   settings: () => ProviderSettings
   /** Called after each commit of ours, so that the read model turns its page. */
   changed: () => Promise<void>
+  /** Called when a run begins that has history to read, with what says how far it is, and without when it ends. */
+  readsHistory?: (progress: (() => HistoryProgress) | undefined) => void
 }
 
 export type SyncEnd = { run: SyncRunRow /** Whether today's dollar is stored. */; current: boolean }
 
-const MAX_MESSAGE = 2000
+/** The event in the log of a run that has closed its record. */
+export const ENDED = 'sync finished'
+const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
+const TELL_EVERY_MS = 30_000
+const TRY_AGAIN_MS = 20
+const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with its time-out and its tries
 
 /**
  * One run over each enabled provider, in turn.
@@ -57,7 +69,7 @@ export async function syncAll(
 ): Promise<SyncEnd[]> {
   const stored = await selectProviders(deps.db)
   const enabled = providers.filter((one) => stored.some(({ code, enabled }) => enabled && code === one.code))
-  const lock = takeLock(deps.dataDir, 'sync.lock')
+  const lock = await takeSyncLock(deps.db, deps.dataDir)
   if (!lock) throw new AppError('conflict', `a sync is already running on ${deps.dataDir}`)
   try {
     await closeInterruptedRuns(deps.db, deps.clock().toISOString())
@@ -66,6 +78,16 @@ export async function syncAll(
     return ends
   } finally {
     lock.release()
+  }
+}
+
+/** The lock of a sync. Refining gives it up after each window, so it is waited for; undefined when a sync holds it. */
+async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
+  const until = performance.now() + REFINING_ENDS_WITHIN_MS
+  for (;;) {
+    const lock = takeLock(dataDir, 'sync.lock')
+    if (lock || performance.now() > until || !(await isRefining(db))) return lock
+    await sleep(TRY_AGAIN_MS)
   }
 }
 
@@ -78,15 +100,31 @@ export async function hasDollarOf(db: Db, day: IsoDate): Promise<boolean> {
   return (await selectRatesIn(db, ids, { from: day, to: day })).length === ids.length
 }
 
+/** SHA-256 of the provider's token; null: there is none. */
+export function tokenHashOf({ token }: ProviderSettings): string | null {
+  const plain = token?.trim()
+  return plain ? hashOfSecret(plain) : null
+}
+
+/** Why there must be another try soon, in words; undefined when every run was ok and today's dollar is stored. */
+export function whyAgain(ends: readonly SyncEnd[]): string | undefined {
+  const failed = ends.find(({ run }) => run.status !== 'ok')
+  if (failed) return `the sync was ${failed.run.status}`
+  return ends.every(({ current }) => current) ? undefined : "today's dollar is not there yet"
+}
+
 async function recordRun(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncEnd> {
   const { db, clock, log } = deps
-  const record = await openRecord(deps, provider, request)
+  const settings = settingsOf(deps)
+  const { record, meter } = await openRecord(deps, provider, request, settings)
   const about = { run: record.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
   let session: Session | undefined
   try {
-    session = provider.connect(deps.settings(), request.signal)
-    const state = Object.assign(record, { session })
+    if ('unreadable' in settings) throw settings.unreadable
+    using _telling = tellHistory(deps, meter, about)
+    session = provider.connect(settings, request.signal)
+    const state = Object.assign(record, { session: meter.over(session) })
     if (request.range) await readRange(state, provider.feeds, request.range)
     else await readEverything(state, provider.feeds, deps.backfillFrom)
   } catch (error) {
@@ -97,61 +135,74 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
       log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
     }
   }
-  for (const notice of session?.notices() ?? []) record.problems.add(notice.message)
+  const notices = session?.notices() ?? []
+  const tokenOnly = record.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
+  for (const notice of notices) record.problems.add(notice.message)
   for (const problem of record.problems) log.warn('sync problem', { ...about, problem })
-  const status: SyncStatus = record.problems.size === 0 ? 'ok' : record.answers > 0 ? 'parcial' : 'error'
+  const status = statusOf(record)
   const run = await closeRun(db, record.runId, {
     ...record.counts,
     status,
     message: messageOf(record.problems),
     finishedAt: clock().toISOString(),
+    tokenOnly,
   })
-  log.info('sync finished', { ...about, status, ...record.counts })
+  log[LEVELS[status]](ENDED, { ...about, status, ...record.counts })
   return { run, current: await hasDollarOf(db, record.today) }
 }
 
-/** Opens the row of a run, and gathers what is known when it starts. */
-async function openRecord(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncRecord> {
-  const { db, clock } = deps
-  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
-  if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
-  const today = todayIn(clock)
-  const counts = { inserted: 0, updated: 0, unchanged: 0 }
-  const base = {
-    db,
-    provider,
-    providerId: row.id,
-    today,
-    tomorrow: addDays(today, 1),
-    now: clock,
-    ranged: request.range !== undefined,
-    series: await selectSeriesOf(db, row.id),
-    coverage: await selectCoverage(db),
-    withRates: await selectSeriesWithRates(db),
-    reread: new Set<number>(),
-    refused: new Set<number>(),
-    counts,
-    answers: 0,
-    problems: new Set<string>(),
-    stored: async (progress: SyncProgress) => {
-      await deps.changed()
-      request.progress?.(progress)
+/** What cannot be read is for the record of the run, which is not open yet. */
+function settingsOf(deps: SyncDeps): ProviderSettings | { unreadable: unknown } {
+  try {
+    return deps.settings()
+  } catch (unreadable) {
+    return { unreadable }
+  }
+}
+
+/** Logs how far the history is, as long as it is read, and lets others look. */
+function tellHistory({ clock, log, readsHistory }: SyncDeps, meter: Meter, about: LogFields): Disposable {
+  if (!meter.readsHistory) return { [Symbol.dispose]: () => {} }
+  const progress = (): HistoryProgress => {
+    const { feed, yearsRead, requestsLeft, msLeft } = meter.progress()
+    return { feed, yearsRead, requestsLeft, doneAt: new Date(clock().getTime() + msLeft) }
+  }
+  const timer = setInterval(() => {
+    const { doneAt, ...rest } = progress()
+    log.info('reading history', { ...about, ...rest, doneAt: doneAt.toISOString() })
+  }, TELL_EVERY_MS)
+  readsHistory?.(progress)
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      readsHistory?.(undefined)
     },
   }
+}
+
+/** Opens the row of a run, and gathers what is known when it starts. */
+async function openRecord(
+  deps: SyncDeps,
+  provider: Provider,
+  request: SyncRequest,
+  settings: ProviderSettings | { unreadable: unknown },
+): Promise<{ record: SyncRecord; meter: Meter }> {
+  const { db, clock } = deps
+  const base = await readRecord(db, provider, clock, async (progress) => {
+    await deps.changed()
+    request.progress?.({ ...progress, ...meter.progress() })
+  })
   const range = request.range ?? plannedRange({ ...base, runId: 0 }, deps.backfillFrom)
   const startedAt = clock().toISOString()
   const runId = await insertRun(db, {
-    providerId: row.id,
+    providerId: base.providerId,
     trigger: request.trigger,
     dateFrom: range.from,
     dateTo: range.to,
     startedAt,
+    tokenHash: 'unreadable' in settings ? null : tokenHashOf(settings),
   })
-  return { ...base, runId }
-}
-
-function messageOf(problems: ReadonlySet<string>): string | null {
-  if (problems.size === 0) return null
-  const text = [...problems].join('; ')
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+  const record: SyncRecord = { ...base, runId }
+  const meter = createMeter(record, { range: request.range, backfillFrom: deps.backfillFrom })
+  return { record, meter }
 }

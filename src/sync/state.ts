@@ -1,29 +1,31 @@
-// What one run knows while it goes: filled at its start, brought up to date after each committed chunk.
+// What one run knows while it goes: filled at its start, brought up to date after each committed window.
 
 import type { IsoDate } from '../dates.ts'
+import type { Interval } from '../intervals.ts'
 import type { Feed, Provider, Session, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
-import type { Db } from '../store/tables.ts'
+import type { CoverageKind, Db } from '../store/tables.ts'
 
-export type SyncProgress = SyncCounts & { feed: string; window: Window }
+/** What was stored last. */
+export type SyncProgress = { feed: string; window: Window }
 
 export type SyncRecord = {
   readonly db: Db
   readonly provider: Provider
   readonly providerId: number
   readonly runId: number
-  readonly today: IsoDate
-  readonly tomorrow: IsoDate
+  /** By the clock of this machine, but not later than by that of the source. */
+  today: IsoDate
+  tomorrow: IsoDate
   readonly now: () => Date
-  /** A run over a given range does not begin the coverage of a series. */
-  readonly ranged: boolean
   series: SeriesRow[]
-  coverage: Map<number, Window>
-  /** Series with at least one stored rate. */
-  withRates: Set<number>
-  /** Series whose last covered days were read again in this run, so that their edge may advance. */
-  reread: Set<number>
+  /** Covered days of each series. */
+  covered: Record<CoverageKind, Map<number, readonly Interval[]>>
+  /** The day of the oldest stored value of each series that has one. */
+  firstValues: Map<number, IsoDate>
+  /** The days of each series that were answered in this run. */
+  answered: Map<number, readonly Interval[]>
   /** Series refused in this run because they are quoted in the other direction. */
   refused: Set<number>
   counts: SyncCounts
@@ -43,9 +45,9 @@ export function seriesOf(state: SyncRecord, feed: Feed): SeriesRow[] {
     (one) =>
       one.enabled &&
       !state.refused.has(one.id) &&
-      (feed.indicator === undefined
+      (feed.indicators === undefined
         ? tableOf(state.provider, one) === feed.table
-        : one.external_code === feed.indicator),
+        : feed.indicators.includes(one.external_code)),
   )
 }
 

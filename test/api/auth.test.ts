@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ENDPOINTS, OPEN, openApp, send } from './support.ts'
 
 const { app, key, get } = await openApp()
-const REFUSAL = '{"detail":"Missing or invalid API key"}'
+const REFUSAL = '{"detail":"Missing or invalid API key: send it in the header X-API-Key"}'
 
 const wrong: [title: string, headers: Record<string, string>][] = [
   ['no key', {}],
@@ -21,6 +21,7 @@ for (const [title, headers] of wrong) {
     for (const path of ENDPOINTS) {
       const answer = await send(app.url + path, { headers })
       assert.deepEqual([answer.status, answer.body], [401, REFUSAL], path)
+      assert.equal(answer.headers['www-authenticate'], 'ApiKey', path)
     }
   })
 }

@@ -7,7 +7,8 @@ import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
-import { listenOn } from '../../src/http/listen.ts'
+import { listenOn } from '../../src/http/listener/listen.ts'
+import { RATES_ERRORS } from '../../src/http/rates/errors.ts'
 import { startTestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 
@@ -67,6 +68,7 @@ test('one client has at most a quarter of the connections, unless many share its
       {
         host: '127.0.0.1',
         port: 0,
+        errorsOf: () => RATES_ERRORS,
         connections: {
           log: { warn: (event) => warned.push(event) },
           limits: { connections: 8, unreadMs: 5000 },

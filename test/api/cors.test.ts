@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { originsFault } from '../../src/http/cors.ts'
+import { originsFault } from '../../src/http/api/cors.ts'
 import { type Answer, CACHED, ENDPOINTS, OPEN, openApp, send } from './support.ts'
 
 const ERP = 'https://erp.example.com'
@@ -82,8 +82,8 @@ for (const origin of [
 
 test('says what an answer varies by beside the origin', async () => {
   for (const path of CACHED) {
-    assert.equal((await ask(some, path, ERP)).headers.vary, 'Accept-Encoding, Origin', path)
-    assert.equal((await ask(any, '/api/v1/providers', ERP)).headers.vary, 'Accept-Encoding')
+    assert.equal((await ask(some, path, ERP)).headers.vary, 'Accept, Accept-Encoding, Origin', path)
+    assert.equal((await ask(any, '/api/v1/providers', ERP)).headers.vary, 'Accept, Accept-Encoding')
   }
 })
 

@@ -60,30 +60,31 @@ const PARAMETERS: Record<string, string[]> = {
     `provider string =${DEFAULTS.provider}`,
     `type compra|venta|referencia =${DEFAULTS.type}`,
     'on date',
+    'details boolean =false',
   ],
   '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
   '/api/v1/scheduler': [],
 }
 
 const FIELDS: Record<string, string> = {
-  '/api/v1/health': 'status database scheduler providers series rates last_sync',
+  '/api/v1/health': 'status database scheduler providers series rates last_sync exact? detail?',
   '/api/v1/providers': 'id code name country website? enabled',
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? enabled',
-  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia?',
+  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia? rounded_to? missing?',
   '/api/v1/rates':
-    'provider series_id external_code pair base_currency quote_currency rate_type rate_date value',
+    'provider series_id external_code pair base_currency quote_currency rate_type rate_date value rounded_to?',
   '/api/v1/series/{series_id}/history':
     'provider series_id external_code pair rate_type date_from date_to count points',
   '/api/v1/convert':
-    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot?',
+    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs?',
   '/api/v1/sync/runs':
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',
 }
 const STATUSES: Record<string, string> = {
-  '/api/v1/health': '200 401 503',
+  '/api/v1/health': '200 401 422 503',
   '/api/v1/providers': '200 401 422',
   '/api/v1/series': '200 401 422',
   '/api/v1/rates/latest': '200 401 404 422',
@@ -91,7 +92,7 @@ const STATUSES: Record<string, string> = {
   '/api/v1/series/{series_id}/history': '200 401 404 422',
   '/api/v1/convert': '200 401 404 422',
   '/api/v1/sync/runs': '200 401 422',
-  '/api/v1/scheduler': '200 401',
+  '/api/v1/scheduler': '200 401 422',
 }
 
 test('is OpenAPI 3.1 in shape', () => {
@@ -173,6 +174,8 @@ const live: [status: number, path: string][] = [
   [422, '/api/v1/series/abc/history?from=1'],
   [422, '/api/v1/convert'],
   [422, '/api/v1/sync/runs?limit=201'],
+  [422, '/api/v1/health?verbose=1'],
+  [422, '/api/v1/scheduler?x'],
 ]
 for (const [status, path] of live) {
   test(`says what ${path} answers with ${status}`, async () => {

@@ -33,13 +33,17 @@ test('sees a corrected value, in every endpoint that shows it', async () => {
 })
 
 test('sees a new day, and an older one than any before', async () => {
-  await storeElsewhere(app, { series: 1, day: '2026-03-27', value: '413' })
+  for (const day of ['2026-03-26', '2026-03-27']) {
+    for (const series of [1, 2]) await storeElsewhere(app, { series, day, value: '413' })
+  }
   await withinASecond(async () => (await compraOn('2026-03-28')) === '413', 'the new day')
   await storeElsewhere(app, { series: 1, day: '1983-01-01', value: '40' })
   const first = async () =>
     (await app.json<{ first_data_date: string }[]>('/api/v1/series'))[0]?.first_data_date
   await withinASecond(async () => (await first()) === '1983-01-01', 'the first date')
-  assert.equal(await compraOn('1999-01-01'), '40')
+  assert.equal(await compraOn('1983-01-01'), '40')
+  const later = await app.get('/api/v1/rates/latest?on=1999-01-01')
+  assert.equal(later.status, 404, 'the days between were never asked for')
 })
 
 test('counts what was stored', async () => {
@@ -92,7 +96,7 @@ test('shows a run of another process at once, open and closed', async () => {
     id,
     provider_id: 1,
     trigger: 'cli',
-    status: 'error',
+    status: 'parcial',
     date_from: '2026-03-01',
     date_to: '2026-03-02',
     inserted: 0,

@@ -73,7 +73,10 @@ for (const path of asked) {
 test('answers HEAD without a key with 401 and no body', async () => {
   const { status, headers, body } = await send(`${app.url}/api/v1/rates`, { method: 'HEAD' })
   assert.deepEqual([status, body], [401, ''])
-  assert.equal(headers['content-length'], String('{"detail":"Missing or invalid API key"}'.length))
+  assert.equal(
+    headers['content-length'],
+    String('{"detail":"Missing or invalid API key: send it in the header X-API-Key"}'.length),
+  )
 })
 
 const sane = ['a', 'A-z_0.9:/+=', '2f1c7c1e-52b0-4a51-8e6f-0d4a5f3b9c11', 'x'.repeat(128)]

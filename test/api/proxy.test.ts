@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { peerOf, proxiesFault, proxiesOf } from '../../src/http/proxy.ts'
+import { peerOf, proxiesFault, proxiesOf } from '../../src/http/listener/proxy.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'

@@ -68,7 +68,7 @@ test('keys, tokens and lists are made beside a running server, which knows them 
   const { key } = await tool('key', 'create', 'beside')
   const { token } = await tool('token', 'create', 'beside', '--allow', 'documents:GET')
   const answers = (path: string, headers: Record<string, string>, status: number) =>
-    until(async () => (await fetch(url + path, { headers })).status === status, 1000)
+    until(async () => (await fetch(url + path, { headers })).status === status)
   await answers('/api/v1/providers', { 'x-api-key': key }, 200)
   await answers('/api/v1/documents', { authorization: `Bearer ${token}` }, 200)
   const [{ id }] = (await tool('token', 'list')).filter(({ name }: { name: string }) => name === 'beside')

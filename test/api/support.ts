@@ -5,9 +5,11 @@ import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
-import { openDatabase } from '../../src/store/database.ts'
+import { joined } from '../../src/intervals.ts'
+import { replaceCoverage, selectCoverage } from '../../src/store/coverage.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 
@@ -120,7 +122,11 @@ export function storeElsewhere(app: TestApp, rate: { series: number; day: string
   return elsewhere(app, (db) =>
     db.transaction().execute(async (trx) => {
       const { series, day, value } = rate
-      await upsertRates(trx, [{ series_id: series, rate_date: day, value, rounded_to: null }])
+      const row = { series_id: series, rate_date: day, value, rounded_to: null }
+      await upsertRates(trx, [row], Date.now())
+      const covered = (await selectCoverage(trx)).get(series) ?? []
+      const answered = new Map([[series, joined(covered, { from: day, to: day })]])
+      await replaceCoverage(trx, 'answered', answered)
       await markSeriesChanged(trx, [series], await raiseRevision(trx))
     }),
   )

@@ -94,7 +94,11 @@ test('holds the limits and the error bodies of plain HTTP', async (t) => {
     ['GARBAGE\r\n\r\n', 400, /^\{"detail":"Malformed HTTP request"\}$/],
     [`GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n${closing}`, 431, /^\{"detail":"Request headers are too/],
     [`GET /nothing HTTP/1.1\r\n${closing}`, 404, /^\{"detail":"Not found"\}$/],
-    [`GET /api/v1/rates HTTP/1.1\r\n${closing}`, 401, /^\{"detail":"Missing or invalid API key"\}$/],
+    [
+      `GET /api/v1/rates HTTP/1.1\r\n${closing}`,
+      401,
+      /^\{"detail":"Missing or invalid API key: send it in the header X-API-Key"\}$/,
+    ],
     ['CONNECT a:1 HTTP/1.1\r\n\r\n', 405, /^\{"detail":"Method not allowed"\}$/],
     [`POST /api/v1/documents/create HTTP/1.1\r\n${closing}`, 401, /^\{"status":"error","message":/],
   ]

@@ -78,7 +78,7 @@ function lengthen(file: string): void {
   sqlite
     .prepare(
       `insert into rates
-       select series_id, date(rate_date, '-' || (times.value * ?) || ' days') as day, rates.value, rounded_to
+       select series_id, date(rate_date, '-' || (times.value * ?) || ' days') as day, rates.value, rounded_to, stored_at
        from rates, json_each(?) as times order by series_id, day`,
     )
     .run(length, JSON.stringify(Array.from({ length: TIMES - 1 }, (_, at) => at + 1)))

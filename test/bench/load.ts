@@ -32,7 +32,7 @@ export function runLoad(order: LoadOrder): Promise<LoadResult> {
   const run = Date.now().toString(36) // another one than that of the load before
   const freshOf = (at: number) => {
     const path = paths[at % paths.length] ?? ''
-    return `GET ${path}${path.includes('?') ? '&' : '?'}n=${run}-${at}${tail}`
+    return `GET ${path}${path.includes('?') ? '&' : '?'}_=${run}-${at}${tail}`
   }
   const result: LoadResult = { requests: 0, bytes: 0, perSecond: 0, statuses: {} }
   const started = performance.now()

@@ -51,12 +51,34 @@ export async function startPrinting([command = '', ...words]: readonly string[])
   return { line: String(data).trim(), stop: () => child.kill() }
 }
 
+/** Starts a script that goes on until it is stopped, and then says what it has printed. */
+export function startScript([command = '', ...words]: readonly string[]): { stop(): Promise<string> } {
+  const child = spawn(command, words, { env: ENV, stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  child.stdout.on('data', (data) => {
+    printed += data
+  })
+  const ended = once(child, 'close')
+  return {
+    async stop() {
+      child.kill()
+      const [code] = await ended
+      if (code !== 0) throw new Error(`it failed: ${words.join(' ')}`)
+      return printed
+    },
+  }
+}
+
 /** Starts a server on a port that it is told, and waits until it answers `path` with a 200. */
-export async function startServer(commandFor: (port: string) => string[], path = '/'): Promise<Running> {
+export async function startServer(
+  commandFor: (port: string) => string[],
+  path = '/',
+  env: Record<string, string> = {},
+): Promise<Running> {
   const port = await freePort()
   const [command = '', ...words] = commandFor(String(port))
   const started = performance.now()
-  const child = spawn(command, words, { env: ENV, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(command, words, { env: { ...ENV, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
   const ended = once(child, 'exit')
   while (!(await answers(port, path))) {
     if (child.exitCode !== null) throw new Error(`it ended: ${command} ${words.join(' ')}`)

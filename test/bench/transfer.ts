@@ -22,7 +22,7 @@ export async function upload(
   name: string,
   form: Form = 'plain',
 ): Promise<{ ms: number; id: number }> {
-  const pieces = piecesOf(bytes, name, form)
+  const pieces = chunksOf(bytes, name, form)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const head = `POST ${CREATE} HTTP/1.1\r\nHost: bench\r\n${AUTHORIZATION}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`
   const started = performance.now()
@@ -64,7 +64,7 @@ export function contentPath(id: number): string {
 }
 
 /** The block again and again, after a few bytes that make this document another one than every other. */
-function piecesOf(bytes: number, name: string, form: Form): Buffer[] {
+function chunksOf(bytes: number, name: string, form: Form): Buffer[] {
   const own = createHash('sha256').update(`${name} ${process.pid}`).digest('base64url').slice(0, 40)
   const parties = '"owner_id":1,"company_id":1,"agent_id":1'
   const document = `{"name":${JSON.stringify(name)},"mimetype":"a/b","base64":"${own.replace(/[-_]/g, 'A')}`

@@ -1,17 +1,21 @@
 // The options of listening, from the command line to what a client sees.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../support/app.ts'
 import { startProgram } from '../support/program.ts'
+import { runCommand } from '../support/terminal.ts'
 
 const TLS = join(import.meta.dirname, '../fixtures/tls')
 
 test('serve takes TLS, proxies, origins and a port for the metrics, as flags and as variables', async (t) => {
-  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const words = ['serve', '--port', '0', '--no-scheduler', '--log-level', 'debug', '--data-dir', dataDir]
   const tls = ['--tls-cert', join(TLS, 'first.crt'), '--tls-key', join(TLS, 'first.key')]
   const program = startProgram(t, [...words, ...tls, '--metrics-port', '0'], {
     CAMBISTA_TRUST_PROXY: 'loopback',
@@ -32,4 +36,53 @@ test('serve takes TLS, proxies, origins and a port for the metrics, as flags and
   assert.match(await (await fetch(metrics ?? '')).text(), /route="\/healthz",status="200"} 1\n/)
   program.child.kill('SIGTERM')
   assert.equal(await program.ended(), 0)
+})
+
+test('serve listens on an address of IPv6 that is written as in a URL', async (t) => {
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
+  const metrics = ['--metrics-port', '0', '--metrics-host', '[::1]']
+  const program = startProgram(t, [...words, '--host', '[::1]', ...metrics])
+  const [, url = ''] = await program.says(
+    /listening url="(http:\/\/\[::1\]:\d+)" metrics="http:\/\/\[::1\]:\d+\/metrics"/,
+  )
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  assert.doesNotMatch(program.printed.err, /without TLS/)
+})
+
+test('an address that other machines reach, without TLS, is warned of once', async (t) => {
+  const tls = ['--tls-cert', join(TLS, 'first.crt'), '--tls-key', join(TLS, 'first.key')]
+  const cases: [host: string, more: string[], warnings: number][] = [
+    ['0.0.0.0', [], 1],
+    ['::', [], 1],
+    ['[::]', [], 1],
+    ['0.0.0.0', tls, 0],
+    ['127.0.0.2', [], 0],
+    ['localhost', [], 0],
+  ]
+  for (const [host, more, warnings] of cases) {
+    const dataDir = join(temporaryDirectory(t), 'data')
+    const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, '--host', host, ...more]
+    const program = startProgram(t, words)
+    await program.says(/no API key yet/)
+    program.child.kill('SIGTERM')
+    assert.equal(await program.ended(), 0)
+    const lines = program.printed.err.match(/ warn {2}without TLS keys and tokens can be read .*--tls-cert/g)
+    assert.equal(lines?.length ?? 0, warnings, `${host} ${more}`)
+  }
+})
+
+test('an address that cannot be had says why, and which flag gives another port', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.after(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const serve = (...words: string[]) => runCommand(['serve', '--no-scheduler', '--data-dir', dir, ...words])
+  const dir = join(temporaryDirectory(t), 'data')
+  const inUse = `cambista: cannot listen on 127.0.0.1:${port}: the port is in use: choose another with`
+  assert.equal((await serve('--port', String(port))).err, `${inUse} --port\n`)
+  const metrics = await serve('--port', '0', '--metrics-port', String(port))
+  assert.equal(metrics.err, `${inUse} --metrics-port\n`)
+  const nowhere = await serve('--port', '0', '--host', '[2001:db8::1]')
+  const why = 'this machine does not have the address'
+  assert.equal(nowhere.err, `cambista: cannot listen on [2001:db8::1]:0: ${why}\n`)
 })

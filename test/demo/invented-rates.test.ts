@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { addDays, dayOf } from '../../src/dates.ts'
 import { canonicalDecimal, isBetween } from '../../src/decimal.ts'
 import { FIRST_DAY, inventedOn, inventedSeries, inventedValue } from '../../src/demo/invented-rates.ts'
-import { bccrCatalogue } from '../../src/providers/bccr-catalogue.ts'
+import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
 
 const LAST_DAY = dayOf('2030-12-31')
 

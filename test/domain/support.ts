@@ -1,13 +1,20 @@
 // Columns and series made by hand, and fractions to check a calculation against.
 
 import { dayOf, type IsoDate } from '../../src/dates.ts'
+import { type Column, type CoveredDays, makeColumn } from '../../src/domain/rates/column.ts'
 import type { RateType } from '../../src/providers/provider.ts'
-import { type Column, makeColumn } from '../../src/store/rate-book.ts'
 import type { SeriesRow } from '../../src/store/series.ts'
 
 /** A column of the days given, in their order. */
 export function columnFrom(values: Record<IsoDate, string>): Column {
   return makeColumn(Int32Array.from(Object.keys(values), dayOf), Object.values(values))
+}
+
+/** A column that was asked for on every day from its first one to a day long after its last. */
+export function storedFrom(values: Record<IsoDate, string>): { column: Column; covered: CoveredDays } {
+  const column = columnFrom(values)
+  const first = column.days[0]
+  return { column, covered: Int32Array.from(first === undefined ? [] : [first, dayOf('2999-12-31')]) }
 }
 
 export function seriesOf(id: number, base: string, quote: string, rateType: RateType): SeriesRow {

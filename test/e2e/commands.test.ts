@@ -48,3 +48,14 @@ test('needs neither an environment nor a certain directory nor anything beside i
   assert.deepEqual(readdirSync(home).sort(), ['cambista', 'elsewhere'])
   assert.deepEqual(readdirSync(cwd), ['cambista-data'])
 })
+
+test('has the manual in it', async (t) => {
+  const list = await run(t, ['manual'], { cwd: directory(t) })
+  assert.deepEqual([list.code, list.err], [0, ''])
+  const topics = [...list.out.matchAll(/^ {2}(\w+) /gm)].map(([, topic = '']) => topic)
+  assert.ok(topics.length > 5)
+  for (const topic of topics) {
+    const text = readFileSync(join(import.meta.dirname, `../../src/manual/${topic}.md`), 'utf8')
+    assert.deepEqual(await run(t, ['manual', topic]), { code: 0, out: text, err: '' })
+  }
+})

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
 import { directory, run, serve, start } from './executable.ts'
 
@@ -12,7 +13,7 @@ const DOLLAR = '/api/v1/rates/latest?on=2026-01-16'
 
 test('syncs, serves what it has, and still has it after a restart', async (t) => {
   const dataDir = join(directory(t), 'data')
-  const bank = await startBank({ token: 'secret', today: () => '2026-02-02' })
+  const bank = await startBank({ token: 'secret', today: () => todayIn(() => new Date()) })
   t.after(() => bank.close())
   const env = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0', CAMBISTA_BCCR_TOKEN: 'secret' }
   const synced = await run(t, ['sync', ...JANUARY, '--json', '--data-dir', dataDir], { env })
@@ -43,7 +44,7 @@ test('SIGTERM ends a sync that waits for the bank', async (t) => {
     asked.dispatchEvent(new Event('request'))
     return 'hang' as const
   }
-  const bank = await startBank({ today: () => '2026-02-02', faults: hang })
+  const bank = await startBank({ today: () => todayIn(() => new Date()), faults: hang })
   t.after(() => bank.close())
   const env = { CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_PACE: '0' }
   const request = once(asked, 'request')
@@ -74,7 +75,7 @@ test('a port that is in use ends it with one line', async (t) => {
   assert.deepEqual(await run(t, words), {
     code: 1,
     out: '',
-    err: `cambista: cannot listen on 127.0.0.1:${port}: the port is in use\n`,
+    err: `cambista: cannot listen on 127.0.0.1:${port}: the port is in use: choose another with --port\n`,
   })
 })
 

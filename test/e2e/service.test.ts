@@ -17,6 +17,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseEnvironmentFile } from '../../src/cli/settings.ts'
+import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
 import { directory, EXECUTABLE, run, start } from './executable.ts'
 
@@ -59,7 +60,7 @@ async function freePort(): Promise<number> {
 test('the installed service serves; root and others use it from the command line', {
   skip: NEEDS_ROOT,
 }, async (t) => {
-  const bank = await startBank({ token: 'secret', today: () => '2026-02-02' })
+  const bank = await startBank({ token: 'secret', today: () => todayIn(() => new Date()) })
   t.after(() => bank.close())
   const port = await freePort()
   const place = await machine(
@@ -144,13 +145,20 @@ test('install and uninstall can be repeated, and what root left in the data dire
   const env = { PATH: process.env.PATH ?? '' }
   const words = ['--root', at('')]
   const again = await run(t, ['service', 'install', ...words], { env })
-  assert.match(again.out, /^nothing to do: cambista \S+ is installed, enabled and running\n$/)
+  assert.match(
+    again.out,
+    /^nothing to do: cambista \S+ is installed, enabled and running\nthere are no nightly /,
+  )
   chownSync(at('var/lib/cambista'), 0, 0)
   mkdirSync(at('var/lib/cambista/blobs'))
   writeFileSync(at('var/lib/cambista/blobs/a'), '')
   const repaired = await run(t, ['service', 'install', ...words], { env })
-  assert.equal(repaired.out, 'corrected owner and mode of /var/lib/cambista\n')
+  assert.match(repaired.out, /^corrected owner and mode of \/var\/lib\/cambista\nthere are no nightly .*\n$/)
   assert.equal(statSync(at('var/lib/cambista/blobs/a')).uid, cambista.uid)
+  const backups = ['--backup-dir', '/var/backups/cambista']
+  const backed = await run(t, ['service', 'install', ...words, ...backups], { env })
+  assert.match(backed.out, /^a backup is made each night into \/var\/backups\/cambista /)
+  assert.match((await run(t, ['service', 'install', ...words], { env })).out, /^nothing to do: [^\n]*\n$/)
 
   const gone = await run(t, ['service', 'uninstall', ...words], { env })
   assert.match(gone.out, /^removed \/etc\/systemd\/system\/cambista\.service\nkept \/var\/lib\/cambista /)
@@ -173,7 +181,7 @@ test('where systemd does not run it says so, and does nothing', { skip: NEEDS_RO
 })
 
 test('service print is the unit that the archives hold', async (t) => {
-  const unit = readFileSync(join(import.meta.dirname, '../../src/cli/cambista.service'), 'utf8')
+  const unit = readFileSync(join(import.meta.dirname, '../../src/cli/service/cambista.service'), 'utf8')
   assert.deepEqual(await run(t, ['service', 'print']), { code: 0, out: unit, err: '' })
   assert.ok(statSync(EXECUTABLE).size > 0)
 })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Fault } from '../../src/demo/bank.ts'
-import { openSession } from '../../src/providers/bccr.ts'
+import { openSession } from '../../src/providers/bccr/bccr.ts'
 import { FetchFailure } from '../../src/providers/provider.ts'
 import { ask, converse, TOKEN, week } from './support.ts'
 

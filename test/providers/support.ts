@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
-import { openSession } from '../../src/providers/bccr.ts'
+import { openSession } from '../../src/providers/bccr/bccr.ts'
 import type { Ask, Session } from '../../src/providers/provider.ts'
 import type { RequestTuning } from '../../src/providers/request.ts'
 

@@ -33,7 +33,7 @@ function insert(db: Db, company: number, names: string[], createdAt = AT) {
     size: name.length,
     sha256: name.padEnd(64, '0'),
   }))
-  const batch = { companyId: company, agentId: company, ownerId: 1, createdAt, files }
+  const batch = { companyId: company, agentId: company, ownerId: 1, createdAt, createdBy: null, files }
   return db.transaction().execute((trx) => insertDocuments(trx, batch))
 }
 
@@ -59,6 +59,7 @@ test('a batch is written in the order of its files, each with an attachment of i
     agent_id: 1,
     owner_id: 1,
     company_id: 1,
+    created_by: null,
   })
   assert.equal(await findDocument(db, 1), undefined)
 })
@@ -84,6 +85,10 @@ test('documents are selected by id, by company, agent, what was seen, and age', 
     [{ createdUpTo: '2026-03-21T00:00:00.000Z' }, [1, 2, 5, 6]],
     [{ createdUpTo: '2026-03-20T23:59:59.999Z' }, []],
     [{ after: 8 }, []],
+    [{ order: 'desc' }, [8, 7, 6, 5, 4, 3, 2, 1]],
+    [{ order: 'desc', before: 4, agentId: 1 }, [2, 1]],
+    [{ companyId: 2, before: 8 }, [3, 4, 7]],
+    [{ order: 'desc', before: 1 }, []],
   ]
   for (const [filter, ids] of cases) {
     const rows = await selectDocuments(db, { ...filter, limit: 100 })

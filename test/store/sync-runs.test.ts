@@ -9,7 +9,7 @@ import {
 import type { Db } from '../../src/store/tables.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { fixedClock, temporaryDatabase } from '../support/ground.ts'
-import { createPaperBank } from '../support/paper-bank.ts'
+import { createPaperBank } from '../support/rates/paper-bank.ts'
 
 const NOTHING = { inserted: 0, updated: 0, unchanged: 0 }
 
@@ -40,10 +40,12 @@ test('the run that ended last is known although the clock ran ahead in between',
 test('closing what was interrupted leaves the runs that ended as they are', async (t) => {
   const db = temporaryDatabase(t)
   await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
-  const ended = await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
+  await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
+  const [ended] = await db.selectFrom('sync_runs').selectAll().execute()
   await startRun(db, '2026-03-24T13:00:00Z')
   await closeInterruptedRuns(db, '2026-03-24T14:00:00Z')
   const runs = await db.selectFrom('sync_runs').selectAll().orderBy('id').execute()
   assert.deepEqual(runs[0], ended)
+  assert.equal(runs[1]?.status, 'error')
   assert.deepEqual([runs[1]?.message, runs[1]?.finished_at], ['interrupted', '2026-03-24T14:00:00Z'])
 })

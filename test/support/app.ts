@@ -6,12 +6,13 @@ import { type App, startApp } from '../../src/app.ts'
 import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
+import type { UploadLimits } from '../../src/http/documents/uploads.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
-import type { UploadLimits } from '../../src/http/uploads.ts'
 import { createLog } from '../../src/log.ts'
+import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
-import type { BlobFs } from '../../src/store/blobs.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import type { BlobFs } from '../../src/store/blobs/blobs.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
 import { fixedClock, type TestClock, temporaryDirectory } from './ground.ts'
 
@@ -38,8 +39,12 @@ export type TestAppOptions = {
   dataDir?: string
   backfillFrom?: IsoDate
   scheduler?: boolean
-  /** `null`: no token, so that the website API is read. */
-  token?: string | null
+  /** `null`: no token, so that the website API is read; a function is asked anew for each run. */
+  token?: string | null | (() => string | undefined)
+  /** A clock that outlives this app, instead of `now`. */
+  clock?: TestClock
+  /** Instead of the central bank behind the stand-in. */
+  providers?: readonly Provider[]
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
@@ -47,13 +52,14 @@ export type TestAppOptions = {
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
-  const clock = fixedClock(options.now)
+  const clock = options.clock ?? fixedClock(options.now)
   const dataDir = options.dataDir ?? temporaryDirectory(t)
   const bank = await startBank({ token: 'test-token', today: clock.today, ...options.bank })
   t.after(() => bank.close())
   const logged: string[] = []
   const key = await makeKey(dataDir, clock)
-  const token = options.token === null ? undefined : (options.token ?? 'test-token')
+  const { token: chosen = 'test-token' } = options
+  const token = typeof chosen === 'function' ? chosen : () => chosen ?? undefined
   const app = await startApp(
     {
       host: '127.0.0.1',
@@ -63,7 +69,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       scheduler: options.scheduler ?? false,
       syncCron: '0 5 * * *',
       backfillFrom: options.backfillFrom ?? '2026-01-01',
-      providerSettings: () => ({ url: bank.url, token, paceMs: 0, userAgent: 'cambista/test' }),
+      providerSettings: () => ({ url: bank.url, token: token(), paceMs: 0, userAgent: 'cambista/test' }),
       limits: {
         maxBody: 64 * 1024 ** 2,
         minFree: 0,
@@ -72,9 +78,14 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         idleMs: 2000,
         ...options.limits,
       },
+      keepEvents: 730,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     },
-    { clock: clock.read, ...(options.blobFs && { blobFs: options.blobFs }) },
+    {
+      clock: clock.read,
+      ...(options.blobFs && { blobFs: options.blobFs }),
+      ...(options.providers && { providers: options.providers }),
+    },
   )
   t.after(() => app.close())
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -1,7 +1,7 @@
 // A company with an owner, agents and tokens, made straight in the database.
 
 import { hashOfSecret } from '../../src/domain/secrets.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { TestApp } from './app.ts'
 import { until } from './terminal.ts'
 
@@ -18,13 +18,18 @@ export const TOKENS = {
   revoked: 'cbt_revoked',
 } as const
 
+/** What a token of the tests is called: names are logged, secrets never. */
+export function tokenName(secret: string): string {
+  return secret.replace('cbt_', 'test-')
+}
+
 /**
  * Company 1 (ACME) with agents 1 (active) and 2 (not) and owner 1; company 2 (OTRA) with agent 3 and owner 2;
  * owner 3 of no company. Tokens are known to the server when this returns; its today must be 2026-03-24.
  */
 export async function fillDirectory(app: TestApp): Promise<void> {
   await fillDatabase(app.dataDir)
-  await until(async () => (await read(app, '/api/v1/documents')).status === 200, 1000)
+  await until(async () => (await read(app, '/api/v1/documents')).status === 200)
 }
 
 /** The same, for a server that is not running, or is another process. */
@@ -66,7 +71,7 @@ export async function fillDatabase(dataDir: string): Promise<void> {
     ])
     .execute()
   const token = (secret: string, allow: string, more: { expires_at?: string; revoked_at?: string } = {}) => ({
-    name: secret,
+    name: tokenName(secret),
     hash: hashOfSecret(secret),
     allow,
     created_at: AT,

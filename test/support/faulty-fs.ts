@@ -1,7 +1,7 @@
 // The real file system, with a record of the calls in order and the power to let any one of them fail.
 
 import * as nodeFs from 'node:fs/promises'
-import type { BlobFs } from '../../src/store/blobs.ts'
+import type { BlobFs } from '../../src/store/blobs/blobs.ts'
 
 export type FaultyFs = {
   fs: BlobFs
@@ -17,7 +17,7 @@ export type FaultyFs = {
 
 export function createFaultyFs(root: string): FaultyFs {
   const failOrNot = (name: string, path: string) => {
-    const shown = path.replace(root, '').replace(/\/[\w-]{36}$/, '/*')
+    const shown = path.replace(root, '').replace(/\/[\w-]{36,}$/, '/*')
     const call = `${name} ${shown === '' ? '/' : shown}`
     const code = faulty.faults(call, faulty.calls.push(call) - 1)
     if (code !== undefined) throw Object.assign(new Error(`${code}: injected`), { code })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type IsoDate, todayIn } from '../../src/dates.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 
 export type TestClock = { now: Date; read(): Date; today(): IsoDate }

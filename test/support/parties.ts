@@ -1,7 +1,8 @@
 // A company with an owner and an agent, and documents of theirs with real contents.
 
 import { join } from 'node:path'
-import { type Blobs, openBlobs } from '../../src/store/blobs.ts'
+import type { Deleter } from '../../src/domain/documents/removal.ts'
+import { type Blobs, openBlobs } from '../../src/store/blobs/blobs.ts'
 import { insertDocuments, type NewDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { runCommand } from './terminal.ts'
@@ -9,6 +10,9 @@ import { runCommand } from './terminal.ts'
 export const COMPANY = 7
 export const OWNER = 31
 export const AGENT = 12
+
+/** Somebody on the command line. */
+export const ANA: Deleter = { via: 'cli', actor: 'ana', clock: () => new Date('2026-03-24T12:00:00.000Z') }
 
 /** Runs a command on a data directory; what it printed as JSON. @throws if it fails */
 export async function runJson<T>(dataDir: string, ...words: string[]): Promise<T> {
@@ -43,7 +47,7 @@ export async function keepTexts(
   db: Db,
   blobs: Blobs,
   texts: readonly string[],
-  options: { createdAt?: string; name?: string } = {},
+  options: { createdAt?: string; createdBy?: number; name?: string } = {},
 ): Promise<number[]> {
   const files: NewDocuments['files'][number][] = []
   for (const text of texts) {
@@ -55,7 +59,7 @@ export async function keepTexts(
     files.push({ name: options.name ?? 'nota.txt', mimetype: 'text/plain', size, sha256 })
   }
   const createdAt = options.createdAt ?? '2026-03-24T12:00:00.000Z'
-  const party = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER }
+  const party = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, createdBy: options.createdBy ?? null }
   const rows = await db.transaction().execute((trx) => insertDocuments(trx, { ...party, createdAt, files }))
   return rows.map(({ id }) => id)
 }

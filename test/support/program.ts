@@ -41,7 +41,7 @@ export function startProgram(
     ended: () => end,
     async says(text) {
       const found = () => text.exec(printed.out) ?? text.exec(printed.err)
-      await until(() => found() !== null || child.exitCode !== null, 20_000)
+      await until(() => found() !== null || child.exitCode !== null)
       const match = found()
       if (!match) throw new Error(`it ended without saying ${text}: ${printed.out}${printed.err}`)
       return match

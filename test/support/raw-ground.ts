@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { hashOfSecret } from '../../src/domain/secrets.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { AT, batch, CREATE, fillDatabase, pdf, TOKENS } from './directory.ts'
 import { temporaryDirectory } from './ground.ts'
 import { startProgram } from './program.ts'
@@ -101,11 +101,12 @@ export async function startRawGround(
 async function storedAt(url: string): Promise<Map<number, string>> {
   const stored = new Map<number, string>()
   const headers = { authorization: `Bearer ${TOKENS.all}` }
-  for (let next: number | null = 0; next !== null; ) {
+  for (let next = 0, more = true; more; ) {
     const page: Response = await fetch(`${url}/api/v1/documents?limit=200&after=${next}`, { headers })
-    const { documents, next_after } = (await page.json()) as {
+    const { documents, next_after, has_more } = (await page.json()) as {
       documents: { id: number; name: string; sha256: string }[]
-      next_after: number | null
+      next_after: number
+      has_more: boolean
     }
     for (const { id, name, sha256 } of documents) {
       stored.set(id, name)
@@ -118,6 +119,7 @@ async function storedAt(url: string): Promise<Map<number, string>> {
       )
     }
     next = next_after
+    more = has_more
   }
   return stored
 }

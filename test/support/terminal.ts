@@ -20,7 +20,7 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
       printed.out += text
     },
     err: (text) => {
-      // What each command that changes something says first has a test of its own: service-settings.test.ts.
+      // What each command that changes something says first has a test of its own: test/cli/service/settings.test.ts.
       if (!text.startsWith('data directory: ')) printed.err += text
     },
     interactive: false,
@@ -30,8 +30,8 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
   return { printed, stop: () => stop.abort(), ended }
 }
 
-/** Waits until a condition holds. @throws after `ms` */
-export async function until(condition: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+/** Waits until a condition holds: long, for a machine that others share may stand still for seconds. @throws after `ms` */
+export async function until(condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await condition())) {
     if (performance.now() > end) throw new Error('the condition did not come true in time')

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { selectCoverage } from '../../src/store/feeds.ts'
+import { selectCoverage } from '../../src/store/coverage.ts'
 import { selectRatesOfSeries } from '../../src/store/rates.ts'
 import { selectSeries } from '../../src/store/series.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { daysFrom } from './paper-bank.ts'
+import { daysFrom } from './rates/paper-bank.ts'
 
 /** Every stored value lies in what is covered, and what is covered is stored, to the day. How many there are. */
 export async function checkWhole(db: Db): Promise<number> {
@@ -14,9 +14,10 @@ export async function checkWhole(db: Db): Promise<number> {
   let count = 0
   for (const { id, external_code: code } of await selectSeries(db)) {
     const stored = new Map((await selectRatesOfSeries(db, id)).map((row) => [row.rate_date, row.value]))
-    const { from, to } = coverage.get(id) ?? { from: '9', to: '0' }
-    const expected = daysFrom(from, to).filter((day) => inventedValue(code, day) !== undefined)
-    assert.deepEqual([...stored.keys()], expected, `${code} from ${from} to ${to}`)
+    const covered = coverage.get(id) ?? []
+    const days = covered.flatMap(({ from, to }) => daysFrom(from, to))
+    const expected = days.filter((day) => inventedValue(code, day) !== undefined)
+    assert.deepEqual([...stored.keys()], expected, `${code}: ${JSON.stringify(covered)}`)
     for (const [day, value] of stored) assert.equal(value, inventedValue(code, day), `${code} on ${day}`)
     count += stored.size
   }

@@ -139,7 +139,7 @@ const IDS = new Map([['318', 2]])
 
 function change(value: string, roundedTo: number | null, old: [string, number | null] | undefined) {
   const stored: StoredRate[] = old
-    ? [{ series_id: 2, rate_date: DAY, value: old[0], rounded_to: old[1] }]
+    ? [{ series_id: 2, rate_date: DAY, value: old[0], rounded_to: old[1], stored_at: 7 }]
     : []
   return changesOf([{ code: '318', day: DAY, value, roundedTo }], IDS, stored)
 }
@@ -161,7 +161,19 @@ const CHANGES: [string, string, number | null, [string, number | null] | undefin
   ['a rounded value just farther than half', '494.34', 2, ['494.3451', null], 'updated', true],
   ['a value rounded to whole units, within half', '494', 0, ['494.5', null], 'unchanged', false],
   ['a value rounded to whole units, farther', '494', 0, ['494.51', null], 'updated', true],
+  ['a less rounded value that agrees', '494.344', 3, ['494.34', 2], 'updated', true],
+  ['the same value, less rounded', '494.34', 3, ['494.34', 2], 'unchanged', true],
+  ['the same value, more rounded', '494.3', 1, ['494.3', 2], 'unchanged', false],
+  ['a more rounded value that agrees', '494.3', 1, ['494.34', 2], 'unchanged', false],
+  ['a more rounded value that does not agree', '494.5', 1, ['494.34', 2], 'updated', true],
 ]
+/** Those of the changes in which a rounded value became an exact, or a less rounded one. */
+const REFINED = new Set([
+  'an exact value for a rounded one',
+  'an exact value that confirms a rounded one',
+  'a less rounded value that agrees',
+  'the same value, less rounded',
+])
 for (const [what, value, roundedTo, old, becomes, written] of CHANGES) {
   test(`${what} is ${becomes}${written ? ' and written' : ''}`, () => {
     const changes = change(value, roundedTo, old)
@@ -170,11 +182,17 @@ for (const [what, value, roundedTo, old, becomes, written] of CHANGES) {
     assert.deepEqual({ inserted, updated, unchanged }, counts)
     const write = { series_id: 2, rate_date: DAY, value, rounded_to: roundedTo }
     assert.deepEqual(changes.writes, written ? [write] : [])
-    assert.equal(changes.changed.has(2), becomes !== 'unchanged', 'the data revision follows the values')
-    assert.deepEqual(
-      changes.revisions,
-      becomes === 'updated' ? [{ series_id: 2, rate_date: DAY, old_value: old?.[0], new_value: value }] : [],
-    )
+    assert.equal(changes.changed.has(2), written, 'the data revision follows the values and their rounding')
+    const revision = {
+      series_id: 2,
+      rate_date: DAY,
+      kind: REFINED.has(what) ? 'refined' : 'correction',
+      old_value: old?.[0],
+      old_rounded_to: old?.[1],
+      old_stored_at: 7,
+      new_value: value,
+    }
+    assert.deepEqual(changes.revisions, written && old ? [revision] : [])
   })
 }
 

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Bank, type BankOptions, type Fault, startBank } from '../../src/demo/bank.ts'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { bccr, openSession } from '../../src/providers/bccr.ts'
-import { bccrCatalogue } from '../../src/providers/bccr-catalogue.ts'
+import { bccr, openSession } from '../../src/providers/bccr/bccr.ts'
+import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
 import { selectRevisions } from '../../src/store/revisions.ts'
-import { type Desk, openDesk } from '../support/paper-bank.ts'
+import { type Desk, openDesk } from '../support/rates/paper-bank.ts'
 
 const TODAY = '2026-03-24'
 const HTML = { status: 200, body: '<html>En mantenimiento</html>', headers: { 'Content-Type': 'text/html' } }
@@ -64,6 +64,7 @@ test('the site replaces no exact value that it agrees with, and the token makes 
   const { token } = desk.settings
   desk.settings.token = ''
   const site = await desk.sync()
+  assert.equal(site.message, null)
   assert.deepEqual([site.status, site.updated], ['ok', 0])
   assert.equal((await desk.stored('JPY'))[TODAY], '151.23456')
 

@@ -5,13 +5,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { addDays, type IsoDate } from '../../src/dates.ts'
-import { bccr } from '../../src/providers/bccr.ts'
+import { type Interval, intervalAt } from '../../src/intervals.ts'
+import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Window } from '../../src/providers/provider.ts'
-import { selectCoverage } from '../../src/store/feeds.ts'
+import { selectCoverage } from '../../src/store/coverage.ts'
 import { selectRatesOfSeries } from '../../src/store/rates.ts'
 import { selectSeries, updateSeriesEnabled } from '../../src/store/series.ts'
-import { REREAD_DAYS } from '../../src/sync/window.ts'
-import { type Desk, daysFrom, openDesk } from '../support/paper-bank.ts'
+import type { CoverageKind } from '../../src/store/tables.ts'
+import { REREAD_DAYS } from '../../src/sync/plan.ts'
+import { LONG, SEED, scaled } from '../faults/scale.ts'
+import { type Desk, daysFrom, openDesk } from '../support/rates/paper-bank.ts'
 import {
   CODES,
   createRandomBank,
@@ -19,8 +22,7 @@ import {
   type Random,
   type RandomBank,
   randomOf,
-} from '../support/random-bank.ts'
-import { LONG, SEED, scaled } from '../torture/scale.ts'
+} from '../support/rates/random-bank.ts'
 
 /** The same hundred each time, and new ones; or only the one that is asked for. */
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
@@ -33,7 +35,7 @@ const FEEDS = bccr.feeds.map((feed) => ({
 }))
 
 type World = Desk & { real: RandomBank; random: Random; story: string[] }
-type Covered = Map<string, Window>
+type Covered = Map<string, readonly Interval[]>
 
 for (const seed of new Set([...FIXED, ...FRESH])) {
   test(`no day is stepped over, whatever bank, clock and operator do (seed ${seed})`, async (t) => {
@@ -60,7 +62,7 @@ async function liveThrough(world: World): Promise<void> {
   real.failing = random.chance(0.6) ? 0 : random.next() / 2
   real.silent = random.chance(0.5) ? 0 : random.next() / 2
   real.crashing = random.chance(0.9) ? 0 : 0.05
-  if (random.chance(0.3)) bank.asksAlone = !bank.asksAlone
+  if (random.chance(0.3)) bank.supportsSingleSeries = !bank.supportsSingleSeries
   for (const code of CODES) {
     if (random.chance(0.12)) toggle(real.hidden, code)
     if (random.chance(0.08)) toggle(real.enabled, code)
@@ -78,7 +80,7 @@ async function recover(world: World): Promise<void> {
   Object.assign(real, { failing: 0, silent: 0, crashing: 0 })
   real.hidden.clear()
   for (const code of CODES) real.enabled.add(code)
-  bank.asksAlone = true
+  bank.supportsSingleSeries = true
   for (let run = 0; run < 3; run++) {
     real.today = addDays(real.today, 1)
     clock.now = new Date(`${real.today}T15:00:00Z`)
@@ -88,7 +90,8 @@ async function recover(world: World): Promise<void> {
   const covered = await coverageOf(world)
   const stored = await ratesOf(world)
   for (const code of CODES) {
-    const { from = '', to = '' } = covered.get(code) ?? {}
+    const { from = '' } = covered.get(code)?.[0] ?? {}
+    const { to = '' } = covered.get(code)?.at(-1) ?? {}
     const past = daysFrom(FLOOR, addDays(real.today, -REREAD_DAYS))
     const hasValues = past.some((day) => real.lastValue(code, day) !== undefined)
     assert.ok(!hasValues || (from <= FLOOR && to >= addDays(real.today, -210)), `${code}: ${from} to ${to}`)
@@ -108,44 +111,44 @@ async function runAndCheck(world: World, range: Window | undefined): Promise<voi
   const run = await sync(range && { range })
   assert.ok(run.finished_at)
   const after = await coverageOf(world)
+  const final = await coverageOf(world, 'final')
   const stored = await ratesOf(world)
   for (const code of CODES) {
-    checkEdges(world, code, before.get(code), after.get(code))
-    const { from = '9', to = '0' } = after.get(code) ?? {}
+    checkCovered(world, code, before.get(code) ?? [], after.get(code) ?? [])
     for (const [day, value] of real.given.get(code) ?? []) {
       assert.equal(stored.get(code)?.get(day), value, `${code} on ${day}, as it was answered`)
     }
-    for (const day of daysFrom(from, addDays(to, -REREAD_DAYS))) {
-      assert.equal(stored.get(code)?.get(day), real.lastValue(code, day), `${code} on ${day}, covered`)
+    for (const { from, to } of final.get(code) ?? []) {
+      for (const day of daysFrom(from, to)) {
+        assert.equal(stored.get(code)?.get(day), real.lastValue(code, day), `${code} on ${day}, final`)
+      }
     }
   }
 }
 
-/** An edge moves only over days that an answer of this run covers, or that are before everything. */
-function checkEdges(
+/** A day is covered only by an answer of this run or of an earlier one, and no day is forgotten. */
+function checkCovered(
   { real }: World,
   code: string,
-  before: Window | undefined,
-  after: Window | undefined,
+  before: readonly Interval[],
+  after: readonly Interval[],
 ): void {
-  if (!after) {
-    assert.equal(before, undefined, `${code} is not covered any more`)
-    return
-  }
   const windows = real.answered.filter((one) => one.code === code)
-  const newest = [...(real.given.get(code)?.keys() ?? [])].toSorted().at(-1) ?? ''
-  if (before) assert.ok(after.from <= before.from && after.to >= before.to, `${code}: an edge came back`)
-  if (code === '317' || code === '318')
-    assert.ok(after.to <= newest, `${code} is covered beyond its newest value`)
-  for (const day of daysFrom(after.from, after.to)) {
-    const known = before && day >= before.from && day <= before.to
-    const read = windows.some(({ from, to }) => day >= from && day <= to)
-    assert.ok(known || read || day < real.born(code), `${code}: ${day} was never answered`)
+  for (const { from, to } of before) {
+    assert.ok(intervalAt(after, from)?.to ?? '' >= to, `${code}: ${from} to ${to} is not covered any more`)
+  }
+  for (const { from, to } of after) {
+    for (const day of daysFrom(from, to)) {
+      const read = windows.some((window) => day >= window.from && day <= window.to)
+      assert.ok(intervalAt(before, day) || read, `${code}: ${day} was never answered`)
+      const hasBegun = day <= real.today || real.given.get(code)?.has(day)
+      assert.ok(hasBegun, `${code}: ${day} had not begun`)
+    }
   }
 }
 
-async function coverageOf({ db }: World): Promise<Covered> {
-  const coverage = await selectCoverage(db)
+async function coverageOf({ db }: World, kind: CoverageKind = 'answered'): Promise<Covered> {
+  const coverage = await selectCoverage(db, kind)
   const covered: Covered = new Map()
   for (const { id, external_code } of await selectSeries(db)) {
     const known = coverage.get(id)

@@ -7,7 +7,7 @@ import { selectRevisions } from '../../src/store/revisions.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
 import { hasDollarOf, syncAll } from '../../src/sync/run.ts'
-import { AUD, dayAfter, daysFrom, openDesk } from '../support/paper-bank.ts'
+import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/paper-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
@@ -53,7 +53,7 @@ test('a second run reads fifteen days again and nothing else', async (t) => {
   assert.deepEqual([run.status, run.inserted, run.unchanged], ['ok', 0, 16 * SERIES])
 })
 
-test('the row of a run is there, as an error in progress, while it runs', async (t) => {
+test('the row of a run is there, parcial and in progress, while it runs', async (t) => {
   const { sync, bank, db, clock } = await openDesk(t)
   let seen: unknown
   bank.fault = async () => {
@@ -66,7 +66,7 @@ test('the row of a run is there, as an error in progress, while it runs', async 
     id: run.id,
     provider_id: 1,
     trigger: 'startup',
-    status: 'error',
+    status: 'parcial',
     date_from: FLOOR,
     date_to: TOMORROW,
     inserted: 0,
@@ -141,7 +141,10 @@ test('a corrected value replaces the old one, which is kept with the run that re
     id: 1,
     series_id: await idOf('AUD'),
     rate_date: '2026-03-10',
+    kind: 'correction',
     old_value: '0.4829',
+    old_rounded_to: null,
+    old_stored_at: Date.parse('2026-03-24T12:00:00Z'),
     new_value: '0.7',
     replaced_at: '2026-03-24T12:00:00.000Z',
     run_id: run.id,

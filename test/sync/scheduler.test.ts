@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
-import { IN_PROGRESS, type SyncRunRow } from '../../src/store/sync-runs.ts'
+import { IN_PROGRESS, type LastRun } from '../../src/store/sync-runs.ts'
 import { createScheduler, disabledScheduler, type SchedulerDeps } from '../../src/sync/scheduler.ts'
 import { fixedClock } from '../support/ground.ts'
 
@@ -12,7 +12,7 @@ const DAY = 24 * HOUR
 const CRON = '0 5 * * *' // 11:00 UTC
 const NOON = '2026-03-24T12:00:00Z'
 
-const DAWN_RUN: SyncRunRow = {
+const DAWN_RUN: LastRun = {
   id: 1,
   provider_id: 1,
   trigger: 'scheduler',
@@ -25,14 +25,25 @@ const DAWN_RUN: SyncRunRow = {
   message: null,
   started_at: '2026-03-24T11:00:01Z',
   finished_at: '2026-03-24T11:02:00Z',
+  token_hash: null,
+  token_only: false,
 }
+const REFUSED = { status: 'parcial', token_hash: 'a', token_only: true } as const
 
 type Answer = boolean | 'refused' | 'defect' | Promise<boolean>
 
 /** A scheduler whose runs are noted as `trigger at time`, and answered one after the other. */
 function openScheduler(
   t: TestContext,
-  options: { now?: string; answers?: Answer[]; last?: Partial<SyncRunRow> | null; current?: boolean } = {},
+  options: {
+    now?: string
+    answers?: Answer[]
+    last?: Partial<LastRun> | null
+    current?: boolean
+    starts?: string[]
+    hasRates?: boolean
+    tokenHash?: string | null | undefined
+  } = {},
 ) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const clock = fixedClock(options.now ?? NOON)
@@ -46,15 +57,25 @@ function openScheduler(
     const answer = answers.shift() ?? true
     if (answer === 'refused') throw new AppError('conflict', 'a sync is already running')
     if (answer === 'defect') throw new TypeError('surprise')
-    return answer
+    return (await answer) ? undefined : 'the sync was error'
   }
+  const { last, starts = [], hasRates = true, current = true } = options
   const scheduler = createScheduler({
     cron: CRON,
     clock: clock.read,
     log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     run,
-    lastRun: options.last === null ? undefined : { ...DAWN_RUN, ...options.last },
-    current: options.current ?? true,
+    facts: {
+      providers: [
+        {
+          lastRun: last === null ? undefined : { ...DAWN_RUN, ...last },
+          starts: starts.map((at) => new Date(at)),
+        },
+      ],
+      hasRates,
+      current,
+      tokenHash: 'tokenHash' in options ? options.tokenHash : 'a',
+    },
   })
   t.after(() => scheduler.close())
   const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -63,6 +84,13 @@ function openScheduler(
     clock,
     runs,
     logged,
+    /** What the log says of the next try: the instant and why. */
+    nextTries: () =>
+      logged
+        .flatMap((lines) => lines.trim().split('\n'))
+        .map((line) => JSON.parse(line))
+        .filter(({ event }) => event === 'next try')
+        .map(({ level, at, why }) => `${level} ${at}: ${why}`),
     signal: () => signal,
     /** Lets time pass, in steps. */
     async pass(ms: number, step = Math.min(ms, MINUTE)) {
@@ -111,7 +139,7 @@ test('the scheduled time is in Costa Rica, not where the machine is', (t) => {
 
 // what the last run was, whether today's dollar is there, what runs at start, what within the first hour
 const AT_ONCE = ['startup 2026-03-24T12:00']
-const STARTS: [string, Partial<SyncRunRow> | null, boolean, string[]][] = [
+const STARTS: [string, Partial<LastRun> | null, boolean, string[]][] = [
   ['no run was ever made', null, false, AT_ONCE],
   ['the last run was before dawn', { started_at: '2026-03-24T10:59:59Z' }, true, AT_ONCE],
   ['the last run was at dawn', { started_at: '2026-03-24T11:00:00Z' }, true, []],
@@ -119,9 +147,9 @@ const STARTS: [string, Partial<SyncRunRow> | null, boolean, string[]][] = [
   ['the last run was stopped', { message: 'interrupted: the program was stopped' }, true, AT_ONCE],
   ['the last run was killed', { status: 'error', message: 'interrupted' }, true, AT_ONCE],
   ['a run was killed just now', { status: 'error', message: IN_PROGRESS, finished_at: null }, true, AT_ONCE],
-  ['the last run was parcial', { status: 'parcial' }, true, ['retry 2026-03-24T12:15']],
-  ['the last run was an error', { status: 'error' }, true, ['retry 2026-03-24T12:15']],
-  ["today's dollar is not there", {}, false, ['retry 2026-03-24T12:15']],
+  ['the last run was parcial', { status: 'parcial' }, true, AT_ONCE],
+  ['the last run was an error', { status: 'error' }, true, AT_ONCE],
+  ["today's dollar is not there", {}, false, ['retry 2026-03-24T12:17']], // as if it had gone on since 11:02
   ['all is well', {}, true, []],
 ]
 for (const [what, last, current, expected] of STARTS) {
@@ -133,6 +161,123 @@ for (const [what, last, current, expected] of STARTS) {
     assert.deepEqual(runs, expected)
   })
 }
+
+// what is known at start, what runs in the first hour, what the log says of the next try
+const SKIPPED: [string, Parameters<typeof openScheduler>[1], string[], string][] = [
+  ['all is well', {}, [], '2026-03-25T11:00:00.000Z: the last sync was ok'],
+  [
+    'the refused token is the same',
+    { last: REFUSED },
+    ['retry 2026-03-24T12:17'],
+    '2026-03-24T12:17:00.000Z: the token was refused, and is still the same',
+  ],
+  [
+    'the refused token is the same, and the next retry was planned',
+    { last: { ...REFUSED, trigger: 'retry', finished_at: '2026-03-24T11:50:00Z' } },
+    ['retry 2026-03-24T12:50'],
+    '2026-03-24T12:50:00.000Z: the token was refused, and is still the same',
+  ],
+  [
+    "today's dollar is missing, and the run ended under a clock of 2036",
+    { current: false, last: { finished_at: '2036-03-24T11:00:00Z' } },
+    ['retry 2026-03-24T12:15'],
+    "2026-03-24T12:15:00.000Z: today's dollar was not there yet",
+  ],
+  [
+    'three starts have synced within ten minutes',
+    { last: null, starts: ['2026-03-24T11:58:00Z', '2026-03-24T11:54:00Z', '2026-03-24T11:50:01Z'] },
+    ['startup 2026-03-24T12:01'],
+    '2026-03-24T12:00:01.000Z: 3 starts have synced within 10 minutes',
+  ],
+  [
+    'three starts have synced, and the clock was set back since',
+    {
+      last: { status: 'error' },
+      starts: ['2026-03-24T12:05:00Z', '2026-03-24T12:04:00Z', '2026-03-24T12:03:00Z'],
+    },
+    ['startup 2026-03-24T12:10'],
+    '2026-03-24T12:10:00.000Z: 3 starts have synced within 10 minutes',
+  ],
+]
+for (const [what, options, expected, said] of SKIPPED) {
+  test(`a start when ${what} syncs later, and says when and why`, async (t) => {
+    const { scheduler, pass, runs, settle, nextTries } = openScheduler(t, options)
+    scheduler.start()
+    await settle()
+    assert.deepEqual(nextTries(), [`info ${said}`])
+    assert.equal(`${scheduler.status().nextRun?.toISOString()}`, said.slice(0, 24))
+    await pass(HOUR)
+    assert.deepEqual(runs, expected)
+  })
+}
+
+const SYNCED_AT_ONCE: [string, Parameters<typeof openScheduler>[1]][] = [
+  ['the token was renewed since it was refused', { last: REFUSED, tokenHash: 'b' }],
+  ['the token was taken away since it was refused', { last: REFUSED, tokenHash: null }],
+  ['the token was refused, and cannot be read now', { last: REFUSED, tokenHash: undefined }],
+  ['the token was refused, and more went wrong', { last: { ...REFUSED, token_only: false } }],
+  ['the token was refused before dawn', { last: { ...REFUSED, started_at: '2026-03-24T10:00:00Z' } }],
+  ['the last run was ok, but there are no rates', { hasRates: false }],
+  [
+    'only two starts have synced within ten minutes',
+    {
+      last: { status: 'error' },
+      starts: ['2026-03-24T11:58:00Z', '2026-03-24T11:54:00Z', '2026-03-24T11:50:00Z'],
+    },
+  ],
+]
+for (const [what, options] of SYNCED_AT_ONCE) {
+  test(`a start syncs at once when ${what}`, async (t) => {
+    const { scheduler, settle, runs, nextTries } = openScheduler(t, options)
+    scheduler.start()
+    await settle()
+    assert.deepEqual([runs, nextTries()], [AT_ONCE, []])
+  })
+}
+
+test('however often it is restarted, a retry is not put off', async (t) => {
+  const last = { ...REFUSED, finished_at: '2026-03-24T11:55:00Z' }
+  for (const now of ['12:00', '12:05', '12:09']) {
+    const { scheduler } = openScheduler(t, { now: `2026-03-24T${now}:00Z`, last })
+    scheduler.start()
+    assert.equal(scheduler.status().nextRun?.toISOString(), '2026-03-24T12:10:00.000Z', now)
+    await scheduler.close()
+    t.mock.timers.reset()
+  }
+})
+
+test('after each failure the log says when the next try is, and after a good run nothing', async (t) => {
+  const { scheduler, pass, nextTries } = openScheduler(t, { last: null, answers: [false, 'refused', true] })
+  scheduler.start()
+  await pass(2 * HOUR)
+  assert.deepEqual(nextTries(), [
+    'info 2026-03-24T12:16:00.000Z: the sync was error',
+    'info 2026-03-24T13:16:00.000Z: the sync was refused',
+  ])
+})
+
+test('a failure shortly before dawn says that dawn is the next try', async (t) => {
+  const { scheduler, settle, nextTries } = openScheduler(t, {
+    now: '2026-03-24T10:50:00Z',
+    last: null,
+    answers: [false],
+  })
+  scheduler.start()
+  await settle()
+  assert.deepEqual(nextTries(), ['info 2026-03-24T11:00:00.000Z: the sync was error'])
+})
+
+test('a program that is stopped plans no next try', async (t) => {
+  const gate = Promise.withResolvers<boolean>()
+  const { scheduler, settle, nextTries } = openScheduler(t, { last: null, answers: [gate.promise] })
+  scheduler.start()
+  await settle()
+  const closing = scheduler.close()
+  gate.resolve(false)
+  await closing
+  await settle()
+  assert.deepEqual(nextTries(), [])
+})
 
 for (const bad of [false, 'refused', 'defect'] as const) {
   test(`after a run that ${bad === false ? 'was not ok' : bad === 'refused' ? 'was refused' : 'broke'}, retries after 15 minutes and then hourly until one is ok`, async (t) => {
@@ -150,14 +295,20 @@ for (const bad of [false, 'refused', 'defect'] as const) {
 }
 
 test('retries begin anew with the next scheduled run', async (t) => {
-  const { scheduler, pass, runs } = openScheduler(t, {
+  const { scheduler, pass, runs, settle } = openScheduler(t, {
     now: '2026-03-24T10:30:00Z',
     last: { status: 'error', started_at: '2026-03-24T09:00:00Z' },
-    answers: [false, false],
+    answers: [false, false, false],
   })
   scheduler.start()
+  await settle()
   await pass(HOUR)
-  assert.deepEqual(runs, ['retry 2026-03-24T10:45', 'scheduler 2026-03-24T11:00', 'retry 2026-03-24T11:15'])
+  assert.deepEqual(runs, [
+    'startup 2026-03-24T10:30',
+    'retry 2026-03-24T10:45',
+    'scheduler 2026-03-24T11:00',
+    'retry 2026-03-24T11:15',
+  ])
 })
 
 test('the next run that the status tells of is the retry when that comes first', async (t) => {
@@ -199,14 +350,18 @@ test('a clock that ran ahead ten years and is set right goes on where it is', as
 })
 
 test('a clock that is nudged back all the time does not put the retry off', async (t) => {
-  const { scheduler, pass, clock, runs } = openScheduler(t, { last: { status: 'error' } })
+  const { scheduler, pass, clock, runs, settle } = openScheduler(t, {
+    last: { status: 'error' },
+    answers: [false],
+  })
   scheduler.start()
+  await settle()
   for (let minute = 0; minute < 20; minute++) {
     await pass(MINUTE)
     clock.now = new Date(clock.now.getTime() - 2000)
     await pass(1)
   }
-  assert.deepEqual(runs, ['retry 2026-03-24T12:15'])
+  assert.deepEqual(runs, ['startup 2026-03-24T12:00', 'retry 2026-03-24T12:15'])
 })
 
 test('a scheduled time that comes while a run is under way is not forgotten', async (t) => {

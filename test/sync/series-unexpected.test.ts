@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { selectSeries } from '../../src/store/series.ts'
-import { AUD, catalogueOf, dayAfter, daysFrom, EUR, JPY, openDesk, XDR } from '../support/paper-bank.ts'
+import { AUD, catalogueOf, dayAfter, daysFrom, EUR, JPY, openDesk, XDR } from '../support/rates/paper-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
@@ -33,7 +33,7 @@ test('a flood of unknown indicators is ten names and a number', async (t) => {
 
 test('a currency that is absent from the newest answer makes the run parcial and is named', async (t) => {
   const { sync, bank } = await openDesk(t)
-  bank.asksAlone = false
+  bank.supportsSingleSeries = false
   bank.listed.delete(JPY)
   bank.listed.delete(XDR)
   const run = await sync()
@@ -52,11 +52,12 @@ test('a currency that is absent from old answers only is normal', async (t) => {
 
 test('a side of the dollar that its table does not list makes the run parcial', async (t) => {
   const { sync, bank, covered } = await openDesk(t)
-  bank.asksAlone = false
+  bank.supportsSingleSeries = false
   bank.fault = ({ indicator }) => (indicator === '318' ? { listed: [], observations: [] } : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.message], ['parcial', '318: absent from the answer: CRC'])
-  assert.equal(await covered('CRC'), undefined)
+  // It was asked twice, and cannot be asked for alone: that is an answer (decisions 2.6).
+  assert.deepEqual(await covered('CRC'), { from: '2026-02-01', to: '2026-03-24' })
 })
 
 test('a name that another known code carries teaches nothing', async (t) => {

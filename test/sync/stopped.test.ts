@@ -1,5 +1,5 @@
 // Syncs in processes of their own against the stand-in bank: stopped, two at once. The program's own clock runs
-// here, so that the bank's does too. Those that are killed are in test/torture/power-cuts.test.ts.
+// here, so that the bank's does too. Those that are killed are in test/faults/disks/power-cuts.test.ts.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -26,7 +26,7 @@ function startSync(t: TestContext, bank: Bank, dataDir: string) {
 }
 
 function asked(bank: Bank, count: number): Promise<void> {
-  return until(() => bank.requests.length >= count, 20_000)
+  return until(() => bank.requests.length >= count)
 }
 
 test('of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order', async (t) => {

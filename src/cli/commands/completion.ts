@@ -1,0 +1,140 @@
+// Completion for shells, made from the list of commands and the table of options. Nothing is asked of the program while
+// somebody types: what the scripts print is all in them.
+
+import { AppError } from '../../errors.ts'
+import { type Command, command } from '../command.ts'
+import { OPTIONS, type Option } from '../options.ts'
+
+const SHELLS = ['bash', 'zsh']
+
+/** The command that prints a script; `commands` are asked for only then, because it is one of them. */
+export function completionOf(commands: () => readonly Command[]): Command {
+  return command({
+    name: 'completion',
+    takes: [SHELLS.join('|')],
+    summary: 'print what makes a shell complete commands and flags',
+    about: `For this shell only:
+  source <(cambista completion bash)
+For all users from their next login on:
+  cambista completion bash | sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
+  cambista completion zsh | sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
+    options: [],
+    ignoresService: true,
+    changesData: false,
+    example: 'source <(cambista completion bash)',
+    async run({ words: [shell = ''], terminal }) {
+      if (!SHELLS.includes(shell)) {
+        throw new AppError(
+          'usage',
+          `there is completion for ${SHELLS.join(' and ')}, not for ${JSON.stringify(shell)}`,
+        )
+      }
+      terminal.out(shell === 'bash' ? bash(commands()) : zsh(commands()))
+      return 0
+    },
+  })
+}
+
+/** What comes after a flag, or for a word of a command: files, directories, words to choose from, or nothing. */
+function kindOf(value: string | undefined, choices?: readonly string[]): string {
+  if (choices) return choices.join(' ')
+  if (value === 'FILE') return '<files>'
+  if (value === 'DIR') return '<directories>'
+  return value !== undefined && /^[a-z|]+$/.test(value) ? value.replaceAll('|', ' ') : ''
+}
+
+/** What both shells understand: functions that set variables by a `case` on a flag, and on the words before it. */
+function tables(commands: readonly Command[]): string {
+  const valued = Object.entries<Option>(OPTIONS).filter(([, { value }]) => value !== undefined)
+  const kinds = Map.groupBy(valued, ([, { value, format }]) => kindOf(value, format.choices))
+  const flagLines = [...kinds].map(
+    ([kind, options]) => `    ${options.map(([name]) => `--${name}`).join('|')}) kind='${kind}' ;;`,
+  )
+  const firsts = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
+  const groupLines = firsts.flatMap((first) => {
+    const verbs = commands.filter(({ name }) => name.startsWith(`${first} `))
+    const list = verbs.map(({ name }) => name.slice(first.length + 1)).join(' ')
+    return verbs.length === 0 ? [] : [`    '${first} ') list='${list}' flags=--help ;;`]
+  })
+  const commandLines = commands.map(({ name, options, takes, choices }) => {
+    const flags = [...options, 'help'].map((option) => `--${option}`).join(' ')
+    return `    '${name} '*) own=${name.split(' ').length} takes='${kindOf(takes[0], choices)}' flags='${flags}' ;;`
+  })
+  return `_cambista_kind() {
+  case $1 in
+${flagLines.join('\n')}
+    *) return 1 ;;
+  esac
+}
+_cambista_words() {
+  case $1 in
+    ' ') list='${[...firsts, 'help'].join(' ')}' flags='--help --version' ;;
+${[...groupLines, ...commandLines].join('\n')}
+  esac
+}
+`
+}
+
+// Bash cuts what is typed at = and : too, and what is offered goes behind the last cut.
+function bash(commands: readonly Command[]): string {
+  return `# Completion of cambista for bash: source this.
+${tables(commands)}_cambista() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} at word value= before= kind= list= flags= takes= own=-1
+  local -a names=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if [[ $word == '=' ]]; then value=1
+    elif [[ $word == ':' ]]; then value=1 before=\${COMP_WORDS[at - 1]}:
+    elif [[ $value ]]; then value= before=
+    elif [[ $word == -* ]]; then _cambista_kind "$word" && value=1
+    else names+=("$word"); fi
+  done
+  if [[ $cur == '=' ]]; then cur= value=1
+  elif [[ $cur == ':' ]]; then before=\${COMP_WORDS[COMP_CWORD - 1]}: cur= value=1; fi
+  if [[ ! $value ]]; then
+    _cambista_words "\${names[*]} "
+    kind=$list
+    ((\${#names[@]} == own)) && kind=$takes
+    [[ $cur == -* ]] && kind=$flags
+  fi
+  case $kind in
+    '<files>') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    '<directories>') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$kind" -- "$before$cur")
+      COMPREPLY=("\${COMPREPLY[@]#"$before"}") ;;
+  esac
+}
+complete -F _cambista cambista
+`
+}
+
+function zsh(commands: readonly Command[]): string {
+  return `#compdef cambista
+# Completion of cambista for zsh: source this, or save it as _cambista in a directory of $fpath.
+${tables(commands)}_cambista() {
+  local word value= kind= list= flags= takes= own=-1
+  local -a names
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    if [[ -n $value ]]; then value=
+    elif [[ $word == -*=* ]]; then :
+    elif [[ $word == -* ]]; then _cambista_kind $word && value=1
+    else names+=("$word"); fi
+  done
+  if [[ -z $value && \${words[CURRENT]} == --*=* ]]; then
+    _cambista_kind \${words[CURRENT]%%=*}
+    compset -P '*='
+  elif [[ -z $value ]]; then
+    _cambista_words "\${names[*]} "
+    kind=$list
+    ((\${#names} == own)) && kind=$takes
+    [[ \${words[CURRENT]} == -* ]] && kind=$flags
+  fi
+  case $kind in
+    '<files>') _files ;;
+    '<directories>') _files -/ ;;
+    *) compadd -- \${=kind} ;;
+  esac
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _cambista "$@"; else compdef _cambista cambista; fi
+`
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { needCompany } from '../../../domain/directory/directory.ts'
+import { AppError } from '../../../errors.ts'
+import { findAgent } from '../../../store/agents.ts'
+import { openBlobs } from '../../../store/blobs/blobs.ts'
+import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
+import type { Db } from '../../../store/tables.ts'
+import { command, printResult, type Terminal, table } from '../../command.ts'
+import { idOf, newFileError } from '../words.ts'
+
+export const documentList = command({
+  name: 'document list',
+  takes: [],
+  summary: 'list documents by id, of all companies or of one, of one agent; a page at a time',
+  options: ['company', 'agent', 'limit', 'after', 'data-dir', 'json'],
+  changesData: false,
+  example: 'cambista document list --company 7 --limit 200 --after 1000',
+  run({ options, terminal, withDatabase }) {
+    const [companyId, agentId] = [options.company, options.agent]
+    const [after, limit] = [options.after, options.limit]
+    return withDatabase({ mustExist: true }, async (db) => {
+      if (companyId !== undefined) await needCompany(db, companyId)
+      if (agentId !== undefined && !(await findAgent(db, agentId))) {
+        throw new AppError('not-found', `there is no agent ${agentId}: see cambista agent list`)
+      }
+      const found = await selectDocuments(db, { companyId, agentId, after, limit: limit + 1 })
+      const documents = found.slice(0, limit)
+      const isLost = documents.some(({ content }) => content === 'lost')
+      const rows = documents.map((one) => [
+        ...[one.id, one.company_id, one.agent_id, one.owner_id, one.size].map(String),
+        one.created_at,
+        one.mimetype,
+        one.name,
+        ...(isLost ? [one.content ?? ''] : []),
+      ])
+      const head = ['ID', 'COMPANY', 'AGENT', 'OWNER', 'BYTES', 'CREATED', 'MIMETYPE', 'NAME']
+      if (isLost) head.push('CONTENT')
+      printResult(terminal, options, documents, table([head, ...rows]))
+      if (found.length > limit) terminal.err(`There are more: go on with --after ${documents.at(-1)?.id}\n`)
+      return 0
+    })
+  },
+})
+
+export const documentShow = command({
+  name: 'document show',
+  takes: ['ID'],
+  summary: 'show one document, without its content',
+  options: ['data-dir', 'json'],
+  changesData: false,
+  example: 'cambista document show 41',
+  run({ options, words, terminal, withDatabase }) {
+    const id = idOf(words[0])
+    return withDatabase({ mustExist: true }, async (db) => {
+      const document = await needDocument(db, id)
+      const rows = Object.entries(document).map(([field, value]) => [field, String(value)])
+      printResult(terminal, options, document, table(rows))
+      return 0
+    })
+  },
+})
+
+export const documentExport = command({
+  name: 'document export',
+  takes: ['ID'],
+  summary: "write a document's content to stdout or, with --out, to a new file; its SHA-256 is checked",
+  options: ['out', 'data-dir', 'json'],
+  changesData: false,
+  example: 'cambista document export 41 --out factura.pdf',
+  run({ options, words, terminal, withDatabase }) {
+    const id = idOf(words[0])
+    const { out } = options
+    if (out === undefined && options.json) {
+      throw new AppError('usage', '--json needs --out FILE, because the content goes to stdout')
+    }
+    if (out === undefined && process.stdout.isTTY) {
+      throw new AppError('usage', 'stdout is a terminal: give --out FILE, or redirect it (> FILE)')
+    }
+    const dataDir = options['data-dir']
+    return withDatabase({ mustExist: true }, async (db) => {
+      const document = await needDocument(db, id)
+      const blobs = await openBlobs(join(dataDir, 'blobs'))
+      if (document.content === 'lost') {
+        throw new AppError(
+          'failed',
+          `the content of document ${id} was lost: cambista doctor says since when`,
+        )
+      }
+      const found = await blobs.read(document.sha256)
+      if (!found)
+        throw new AppError('failed', `the content of document ${id} is missing (${document.sha256})`)
+      const content = checked(document, found.stream(), terminal.stop)
+      if (out === undefined) for await (const bytes of content) terminal.out(bytes)
+      else {
+        await writeNew(out, content)
+        const line = `document ${id} (${document.size} bytes) written to ${out}`
+        printResult(terminal, options, { ...document, file: out }, [line])
+      }
+      return 0
+    })
+  },
+})
+
+/** @throws AppError `not-found` */
+export async function needDocument(db: Db, id: number): Promise<DocumentRow> {
+  const document = await findDocument(db, id)
+  if (!document) throw new AppError('not-found', `there is no document ${id}: see cambista document list`)
+  return document
+}
+
+/** The bytes as they come. @throws AppError `failed` at their end if they are not the ones that were uploaded */
+async function* checked(document: DocumentRow, bytes: AsyncIterable<Buffer>, stop: Terminal['stop']) {
+  const hash = createHash('sha256')
+  for await (const chunk of bytes) {
+    if (stop.aborted) throw new AppError('failed', 'stopped before the end')
+    hash.update(chunk)
+    yield chunk
+  }
+  const sha256 = hash.digest('hex')
+  if (sha256 !== document.sha256) {
+    const was = `its SHA-256 is ${sha256}, not ${document.sha256}`
+    throw new AppError('failed', `the content of document ${document.id} is damaged: ${was}`)
+  }
+}
+
+/** A new file with this content, or none. */
+async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
+  // Opened before the first byte is read: a content that fails at once must find the file there to remove it.
+  const file = await open(path, 'wx').catch((error: unknown) => {
+    throw newFileError(path, error)
+  })
+  try {
+    await pipeline(content, file.createWriteStream({ flush: true }))
+  } catch (error) {
+    await unlink(path)
+    throw error instanceof AppError ? error : newFileError(path, error)
+  }
+}

@@ -1,0 +1,123 @@
+// Deleting documents. Each deletion is a log line on stderr that says who did it.
+
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { needCompany } from '../../../domain/directory/directory.ts'
+import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
+import { AppError } from '../../../errors.ts'
+import type { LogFields, LogFormat } from '../../../log.ts'
+import { openBlobs } from '../../../store/blobs/blobs.ts'
+import type { DocumentRow } from '../../../store/documents.ts'
+import type { Environment } from '../../args.ts'
+import { command, printResult, type Terminal } from '../../command.ts'
+import { terminalLog } from '../../terminal-log.ts'
+import { idOf } from '../words.ts'
+import { needDocument } from './document.ts'
+
+const DAY_MS = 86_400_000
+
+export const documentDelete = command({
+  name: 'document delete',
+  takes: ['ID'],
+  summary: 'delete one document for good, and its content unless another document has the same',
+  options: ['data-dir', 'log-format', 'json'],
+  changesData: true,
+  example: 'cambista document delete 41',
+  run({ options, words, terminal, withDatabase }) {
+    const id = idOf(words[0])
+    const log = openLog(options['log-format'], terminal)
+    return withDatabase({ mustExist: true }, async (db) => {
+      const document = await needDocument(db, id)
+      const blobs = await openBlobs(join(options['data-dir'], 'blobs'))
+      const removed = await removeDocuments(db, blobs, [document], log.by, log.deleted).finally(log.flush)
+      const stays = document.content === 'lost' ? 'was lost already' : 'stays: another document has the same'
+      const content = removed.blobs > 0 ? 'its content too' : `its content ${stays}`
+      printResult(terminal, options, { ...removed, id }, [`document ${id} is deleted, ${content}`])
+      return 0
+    })
+  },
+})
+
+export const documentPurge = command({
+  name: 'document purge',
+  takes: [],
+  summary: 'delete all documents that are old enough for good, of all companies or of one',
+  options: ['older-than', 'company', 'dry-run', 'data-dir', 'log-format', 'json'],
+  needs: ['older-than'],
+  changesData: true,
+  example: 'cambista document purge --older-than 365 --company 7 --dry-run',
+  run({ options, terminal, withDatabase }) {
+    const age = options['older-than'] * DAY_MS
+    const createdUpTo = new Date(Date.now() - age).toISOString()
+    const companyId = options.company
+    const log = openLog(options['log-format'], terminal)
+    return withDatabase({ mustExist: true }, async (db) => {
+      if (companyId !== undefined) await needCompany(db, companyId)
+      if (options['dry-run']) {
+        const sum = { documents: 0, bytes: 0 }
+        for await (const batch of oldDocuments(db, { createdUpTo, companyId })) {
+          for (const document of batch) log.spared(document)
+          sum.documents += batch.length
+          sum.bytes += batch.reduce((bytes, { size }) => bytes + size, 0)
+        }
+        log.flush()
+        const line = `would delete ${sum.documents} documents of ${sum.bytes} bytes, uploaded up to ${createdUpTo}`
+        printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: true }, [line])
+        return 0
+      }
+      const blobs = await openBlobs(join(options['data-dir'], 'blobs'))
+      const purge = { createdUpTo, companyId, by: log.by, signal: terminal.stop, removed: log.deleted }
+      const sum = await purgeDocuments(db, blobs, purge).finally(log.flush)
+      const line = `deleted ${sum.documents} documents, uploaded up to ${createdUpTo}; ${sum.bytes} bytes are free`
+      printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: false }, [line])
+      if (terminal.stop.aborted)
+        throw new AppError('failed', 'stopped before the end: run it again for the rest')
+      return 0
+    })
+  },
+})
+
+/** To be opened before another user's data directory makes this process that user. */
+function openLog(format: LogFormat, terminal: Terminal) {
+  const log = terminalLog(terminal, { level: 'info', format })
+  const who = whoRuns(terminal.env)
+  return {
+    by: { via: 'cli', actor: actorOf(who), clock: () => new Date() } as const,
+    deleted: (document: DocumentRow) => log.info('document deleted', { ...fieldsOf(document), ...who }),
+    spared: (document: DocumentRow) => log.info('document would be deleted', fieldsOf(document)),
+    flush: () => log.flush(),
+  }
+}
+
+function fieldsOf({
+  id,
+  name,
+  size,
+  sha256,
+  company_id,
+  agent_id,
+  owner_id,
+  created_at,
+}: DocumentRow): LogFields {
+  return { id, name, size, sha256, company_id, agent_id, owner_id, created_at }
+}
+
+type WhoRuns = { by: string | undefined; uid: number | undefined; sudo_user: string | undefined }
+
+function whoRuns(env: Environment): WhoRuns {
+  return { by: userName(), uid: process.getuid?.(), sudo_user: env.SUDO_USER }
+}
+
+/** The user as an event names it: `ana`, `root (sudo: ana)`, or `uid 1000` where it has no name. */
+function actorOf({ by, uid, sudo_user }: WhoRuns): string {
+  const user = by ?? `uid ${uid}`
+  return sudo_user === undefined ? user : `${user} (sudo: ${sudo_user})`
+}
+
+function userName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined // a user id without a name, as containers have it
+  }
+}

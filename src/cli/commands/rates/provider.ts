@@ -1,0 +1,57 @@
+import { AppError } from '../../../errors.ts'
+import { raiseRevision } from '../../../store/meta.ts'
+import { selectProviders, updateProviderEnabled } from '../../../store/providers.ts'
+import { type Command, command, printResult, table } from '../../command.ts'
+
+export const providerList = command({
+  name: 'provider list',
+  takes: [],
+  summary: 'list the sources of rates',
+  options: ['data-dir', 'json'],
+  changesData: false,
+  example: 'cambista provider list',
+  run({ options, terminal, withDatabase }) {
+    return withDatabase({ mustExist: true }, async (db) => {
+      const providers = await selectProviders(db)
+      const rows = providers.map((one) => [
+        one.code,
+        one.name,
+        one.country,
+        one.enabled ? 'enabled' : 'disabled',
+      ])
+      printResult(terminal, options, providers, table([['CODE', 'NAME', 'COUNTRY', 'STATE'], ...rows]))
+      return 0
+    })
+  },
+})
+
+export const providerEnable = toggle('enable', 'sync this provider again', true)
+export const providerDisable = toggle(
+  'disable',
+  'stop syncing this provider; what is stored is still served',
+  false,
+)
+
+function toggle(verb: string, summary: string, enabled: boolean): Command {
+  return command({
+    name: `provider ${verb}`,
+    takes: ['CODE'],
+    summary,
+    options: ['data-dir', 'json'],
+    changesData: true,
+    example: `cambista provider ${verb} bccr`,
+    run({ options, words: [code = ''], terminal, withDatabase }) {
+      return withDatabase({ mustExist: true }, async (db) => {
+        const known = await db.transaction().execute(async (trx) => {
+          const found = await updateProviderEnabled(trx, code, enabled)
+          if (found) await raiseRevision(trx)
+          return found
+        })
+        if (!known)
+          throw new AppError('not-found', `there is no provider ${code}: see cambista provider list`)
+        printResult(terminal, options, { code, enabled }, [`provider ${code} is ${verb}d`])
+        return 0
+      })
+    },
+  })
+}

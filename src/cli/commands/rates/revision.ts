@@ -1,0 +1,34 @@
+import { selectRevisions } from '../../../store/revisions.ts'
+import { command, printResult, table } from '../../command.ts'
+
+export const revisionList = command({
+  name: 'revision list',
+  takes: [],
+  summary: 'list published values that the bank replaced: which, when, from what to what',
+  options: ['data-dir', 'series', 'since', 'refined', 'json'],
+  changesData: false,
+  example: 'cambista revision list --series 2 --since 2026-01-01',
+  run({ options, terminal, withDatabase }) {
+    return withDatabase({ mustExist: true }, async (db) => {
+      const { series } = options
+      const revisions = await selectRevisions(db, {
+        seriesId: series === undefined ? undefined : Number(series),
+        since: options.since,
+        kind: options.refined ? 'refined' : 'correction',
+      })
+      const rows = revisions.map((one) => [
+        String(one.series_id),
+        one.rate_date,
+        one.old_value,
+        one.new_value,
+        one.replaced_at,
+        String(one.run_id),
+      ])
+      const head = ['SERIES', 'DATE', 'WAS', 'IS', 'REPLACED', 'RUN']
+      // What rounding the old value had, and since when it was known, is kept for later: nothing shows it yet.
+      const shown = revisions.map(({ kind: _, old_rounded_to: __, old_stored_at: ___, ...one }) => one)
+      printResult(terminal, options, shown, table([head, ...rows]))
+      return 0
+    })
+  },
+})

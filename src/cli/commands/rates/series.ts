@@ -1,0 +1,62 @@
+import { AppError } from '../../../errors.ts'
+import { raiseRevision } from '../../../store/meta.ts'
+import { selectSeries, updateSeriesEnabled } from '../../../store/series.ts'
+import { type Command, command, printResult, table } from '../../command.ts'
+import { idOf } from '../words.ts'
+
+export const seriesList = command({
+  name: 'series list',
+  takes: [],
+  summary: 'list the series: pair, side, code at the bank, first day stored',
+  options: ['data-dir', 'json'],
+  changesData: false,
+  example: 'cambista series list',
+  run({ options, terminal, withDatabase }) {
+    return withDatabase({ mustExist: true }, async (db) => {
+      const series = (await selectSeries(db)).map(({ revision: _, ...shown }) => shown)
+      const rows = series.map((one) => [
+        String(one.id),
+        `${one.base_currency}/${one.quote_currency}`,
+        one.rate_type,
+        one.external_code,
+        one.first_data_date ?? '-',
+        one.enabled ? 'enabled' : 'disabled',
+        one.name,
+      ])
+      const head = ['ID', 'PAIR', 'SIDE', 'CODE', 'SINCE', 'STATE', 'NAME']
+      printResult(terminal, options, series, table([head, ...rows]))
+      return 0
+    })
+  },
+})
+
+export const seriesEnable = toggle('enable', 'sync this series again; the days it missed are fetched', true)
+export const seriesDisable = toggle(
+  'disable',
+  'stop syncing this series; what is stored is still served',
+  false,
+)
+
+function toggle(verb: string, summary: string, enabled: boolean): Command {
+  return command({
+    name: `series ${verb}`,
+    takes: ['ID'],
+    summary,
+    options: ['data-dir', 'json'],
+    changesData: true,
+    example: `cambista series ${verb} 12`,
+    run({ options, words, terminal, withDatabase }) {
+      const id = idOf(words[0])
+      return withDatabase({ mustExist: true }, async (db) => {
+        const known = await db.transaction().execute(async (trx) => {
+          const found = await updateSeriesEnabled(trx, id, enabled)
+          if (found) await raiseRevision(trx)
+          return found
+        })
+        if (!known) throw new AppError('not-found', `there is no series ${id}: see cambista series list`)
+        printResult(terminal, options, { id, enabled }, [`series ${id} is ${verb}d`])
+        return 0
+      })
+    },
+  })
+}

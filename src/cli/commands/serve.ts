@@ -1,0 +1,130 @@
+import { setFlagsFromString } from 'node:v8'
+import { startApp } from '../../app.ts'
+import { VERSION } from '../../assets.ts'
+import type { BackupPlan } from '../../domain/backup/nightly.ts'
+import { UPLOAD_WAITS } from '../../http/documents/uploads.ts'
+import type { ProviderSettings } from '../../providers/provider.ts'
+import { diskError } from '../../storage-error.ts'
+import { BANK_OPTIONS, bankSettings } from '../bank.ts'
+import { command, type Terminal } from '../command.ts'
+import { becomeOwner } from '../data-dir.ts'
+import { isOpenToOthers, LISTEN_OPTIONS, listenSettings } from '../listen.ts'
+import type { OptionValues } from '../option-values.ts'
+import { unknownSettings } from '../setting-names.ts'
+import { terminalLog } from '../terminal-log.ts'
+import { collectWhenIdle } from './idle-collection.ts'
+
+const LOG_OPTIONS = ['log-format', 'log-level'] as const
+// Under hundreds of clients what belongs to a request lives through a collection, and V8 may conclude, for as long as it
+// runs, that such objects are born old: a request then costs half as much again. Not a flag of the executable, whose
+// start would take 28 ms longer, because Node's own compiled code is kept for the usual flags only.
+const NOTHING_IS_BORN_OLD = '--no-allocation-site-pretenuring'
+
+export const serve = command({
+  name: 'serve',
+  takes: [],
+  summary: 'serve the API, and keep the rates fresh',
+  options: [
+    ...LISTEN_OPTIONS,
+    'data-dir',
+    'no-scheduler',
+    'sync-cron',
+    'backfill-from',
+    ...BANK_OPTIONS,
+    'max-body',
+    'min-free',
+    'max-uploads',
+    'backup-dir',
+    'backup-cron',
+    'backup-keep',
+    'keep-events',
+    ...LOG_OPTIONS,
+  ],
+  changesData: false,
+  example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
+  async run({ options, terminal, settings }) {
+    const unknown = unknownSettings(terminal.env, settings)
+    const dataDir = options['data-dir']
+    const log = logOf(options, terminal)
+    if (unknown.length > 0) {
+      log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
+    }
+    const providerSettings = bankSettings(options, terminal.env)
+    becomeOwner(dataDir)
+    const listening = listenSettings(options)
+    const app = await startApp({
+      ...listening,
+      dataDir,
+      scheduler: !options['no-scheduler'],
+      syncCron: options['sync-cron'],
+      backfillFrom: options['backfill-from'],
+      providerSettings,
+      limits: {
+        ...UPLOAD_WAITS,
+        maxBody: options['max-body'],
+        minFree: options['min-free'],
+        maxUploads: options['max-uploads'],
+      },
+      backup: backupPlan(options),
+      keepEvents: options['keep-events'],
+      log,
+    }).catch((error: unknown) => {
+      throw diskError(error, dataDir)
+    })
+    setFlagsFromString(NOTHING_IS_BORN_OLD)
+    using _collection = collectWhenIdle()
+    log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
+    if (!hasToken(providerSettings)) {
+      log.warn('no token of the central bank, so its website is read, whose values are rounded', {
+        hint: 'cambista serve --help names --bccr-token-file',
+      })
+    }
+    if (isOpenToOthers(listening.host) && !listening.tls) {
+      log.warn('without TLS keys and tokens can be read on their way from other machines', {
+        host: listening.host,
+        hint: 'give --tls-cert and --tls-key (cambista cert create makes them), or serve on 127.0.0.1 behind a proxy with TLS',
+      })
+    }
+    if (app.hasNoKey) {
+      log.warn('no API key yet, so every request is refused', {
+        hint: `make one with: cambista key create NAME --data-dir ${dataDir}`,
+      })
+    }
+    await stopped(terminal.stop)
+    log.info('stopping')
+    await app.close()
+    log.info('stopped')
+    log.flush()
+    return 0
+  },
+})
+
+function hasToken(settings: () => ProviderSettings): boolean {
+  try {
+    return Boolean(settings().token)
+  } catch {
+    return true // what is wrong with the file, the first run says
+  }
+}
+
+/** An empty directory is none: that is what an unset line in an environment file looks like. */
+function backupPlan(
+  options: Pick<OptionValues, 'backup-dir' | 'backup-cron' | 'backup-keep'>,
+): BackupPlan | undefined {
+  const dir = options['backup-dir']
+  return !dir ? undefined : { dir, cron: options['backup-cron'], keep: options['backup-keep'] }
+}
+
+function logOf(options: Pick<OptionValues, 'log-level' | 'log-format'>, terminal: Terminal) {
+  return terminalLog(terminal, {
+    level: options['log-level'],
+    format: options['log-format'],
+  })
+}
+
+export function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

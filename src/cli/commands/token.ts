@@ -1,0 +1,179 @@
+import { todayIn } from '../../dates.ts'
+import { needCompany } from '../../domain/directory/directory.ts'
+import { rotateToken } from '../../domain/rotation.ts'
+import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
+import { AppError } from '../../errors.ts'
+import { quotaText, sizeText } from '../../sizes.ts'
+import { selectFormerSecrets } from '../../store/former-secrets.ts'
+import type { Db } from '../../store/tables.ts'
+import {
+  findActiveTokenByName,
+  findToken,
+  findTokenByName,
+  insertToken,
+  revokeToken,
+  selectTokens,
+  type TokenRow,
+  updateTokenQuota,
+} from '../../store/tokens.ts'
+import { findTokenUsage } from '../../store/usage.ts'
+import { command, printResult, table } from '../command.ts'
+import { usageText } from './quota.ts'
+import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
+import { nameOf, nameOrIdOf } from './words.ts'
+
+export const tokenCreate = command({
+  name: 'token create',
+  takes: ['NAME'],
+  summary: 'make a token of the documents API; it is shown this once',
+  about: `With --company the token is for the agents and documents of that company alone: to it the others are not
+there. That is how several companies share one server. With --quota an upload is refused with 507 when the documents that
+tokens of this name made would have more than that together: one that was revoked and made again does not begin anew.`,
+  options: ['allow', 'company', 'expires', 'quota', 'data-dir', 'json'],
+  needs: ['allow'],
+  changesData: true,
+  example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
+  run({ options, words, terminal, withDatabase }) {
+    const name = nameOf(words[0])
+    const { allow } = options
+    const expires_at = lastDayOf(options.expires) ?? null
+    const company_id = options.company ?? null
+    const quota = options.quota ?? null
+    return withDatabase({ mustExist: company_id !== null }, async (db) => {
+      const token = makeSecret('cbt_')
+      const id = await db.transaction().execute(async (trx) => {
+        const twin = await findActiveTokenByName(trx, name)
+        if (twin) throw taken('token', twin)
+        if (company_id !== null) await needCompany(trx, company_id)
+        return insertToken(trx, {
+          name,
+          hash: hashOfSecret(token),
+          allow,
+          companyId: company_id,
+          expiresAt: expires_at,
+          quota,
+          createdAt: new Date().toISOString(),
+        })
+      })
+      terminal.err(
+        `Token ${id} (${name}), shown only now. Send it in the header Authorization: Bearer TOKEN\n`,
+      )
+      printResult(terminal, options, { id, name, token, allow, company_id, expires_at, quota }, [token])
+      return 0
+    })
+  },
+})
+
+export const tokenUpdate = command({
+  name: 'token update',
+  takes: ['NAME'],
+  summary: 'set how much the documents that a token makes may have together',
+  options: ['quota', 'data-dir', 'json'],
+  needs: ['quota'],
+  changesData: true,
+  example: 'cambista token update erp --quota 20GiB',
+  run({ options, words, terminal, withDatabase }) {
+    const { quota } = options
+    const name = nameOf(words[0])
+    return withDatabase({ mustExist: true }, async (db) => {
+      const [token] = await updateTokenQuota(db, name, quota)
+      if (!token) throw new AppError('not-found', `there is no active token ${name}: see cambista token list`)
+      const used = (await findTokenUsage(db, token.id))?.used ?? 0
+      printResult(terminal, options, { ...token, used }, [`token ${name}: ${usageText({ quota, used })}`])
+      return 0
+    })
+  },
+})
+
+export const tokenList = command({
+  name: 'token list',
+  takes: [],
+  summary: 'list the tokens, without their secrets',
+  options: ['data-dir', 'json'],
+  changesData: false,
+  example: 'cambista token list',
+  run({ options, terminal, withDatabase }) {
+    return withDatabase({ mustExist: true }, async (db) => {
+      const now = new Date()
+      const former = await selectFormerSecrets(db, now.toISOString())
+      const tokens = (await selectTokens(db)).map((token) => withFormer(token, former.tokens))
+      const today = todayIn(() => now)
+      const rows = tokens.map((token) => [
+        String(token.id),
+        token.name,
+        token.allow.join(' '),
+        token.company_id === null ? 'any' : String(token.company_id),
+        token.created_at,
+        sizeText(token.used),
+        quotaText(token.quota),
+        token.last_used_at ?? 'never',
+        stateOf(token, today, token.former),
+      ])
+      const head = ['ID', 'NAME', 'ALLOW', 'COMPANY', 'CREATED', 'DOCUMENTS', 'QUOTA', 'LAST USED', 'STATE']
+      printResult(terminal, options, tokens, table([head, ...rows]))
+      return 0
+    })
+  },
+})
+
+export const tokenRotate = command({
+  name: 'token rotate',
+  takes: ['NAME|ID'],
+  summary: 'give a token a new secret, shown this once; the one before goes on for a while',
+  about: ROTATION,
+  options: ['overlap', 'expires', 'data-dir', 'json'],
+  changesData: true,
+  example: 'cambista token rotate erp --overlap 7d',
+  run({ options, words, terminal, withDatabase }) {
+    const word = nameOrIdOf(words[0])
+    const overlapMs = options.overlap
+    const expiresAt = lastDayOf(options.expires)
+    return withDatabase({ mustExist: true }, async (db) => {
+      const token = makeSecret('cbt_')
+      const now = new Date()
+      const rotation = { hash: hashOfSecret(token), overlapMs, expiresAt, now }
+      const { row, rotated } = await db.transaction().execute(async (trx) => {
+        const row = needSecret('token', word, await findOne(trx, word))
+        return { row, rotated: await rotateToken(trx, row, rotation) }
+      })
+      const { id, name } = row
+      const header = 'Authorization: Bearer TOKEN'
+      const former = formerLine('token', rotated.formerEndsAt, now)
+      terminal.err(
+        `Token ${id} (${name}) has a new secret, shown only now. Send it in the header ${header}.\n${former}\n`,
+      )
+      const document = {
+        id,
+        name,
+        token,
+        expires_at: rotated.expiresAt,
+        former_ends_at: rotated.formerEndsAt,
+      }
+      printResult(terminal, options, document, [token])
+      return 0
+    })
+  },
+})
+
+export const tokenRevoke = command({
+  name: 'token revoke',
+  takes: ['NAME|ID'],
+  summary: 'revoke a token; a running server refuses it within a second',
+  options: ['data-dir', 'json'],
+  changesData: true,
+  example: 'cambista token revoke erp',
+  run({ options, words, terminal, withDatabase }) {
+    const word = nameOrIdOf(words[0])
+    return withDatabase({ mustExist: true }, async (db) => {
+      const { id } = needSecret('token', word, await findOne(db, word))
+      const token = needSecret('token', word, await revokeToken(db, id, new Date().toISOString()))
+      printResult(terminal, options, token, [`token ${id} (${token.name}) is revoked`])
+      return 0
+    })
+  },
+})
+
+/** The token of an id, or the active one of a name, else the newest of that name that is revoked. */
+function findOne(db: Db, word: string | number): Promise<TokenRow | undefined> {
+  return typeof word === 'number' ? findToken(db, word) : findTokenByName(db, word)
+}

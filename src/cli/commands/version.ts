@@ -1,0 +1,16 @@
+import { VERSION } from '../../assets.ts'
+import { command } from '../command.ts'
+
+export const version = command({
+  name: 'version',
+  takes: [],
+  summary: 'print the version, as --version and -v do',
+  options: [],
+  ignoresService: true,
+  changesData: false,
+  example: 'cambista version',
+  async run({ terminal }) {
+    terminal.out(`${VERSION}\n`)
+    return 0
+  },
+})

@@ -1,0 +1,20 @@
+// What is odd about the directory. It is answered as it stands, so it is only worth knowing.
+
+import { selectCompanies } from '../../store/companies.ts'
+import type { Db } from '../../store/tables.ts'
+import { withoutCase } from '../directory/directory.ts'
+import type { Report } from './examination.ts'
+
+const PAIRS_NAMED = 20
+
+/** Names companies whose codes differ only by case: since there are none such made any more, they are older. */
+export async function examineDirectory(db: Db, report: Report): Promise<void> {
+  const alike = Map.groupBy(await selectCompanies(db), ({ code }) => withoutCase(code))
+  const several = [...alike.values()].filter((companies) => companies.length > 1)
+  for (const companies of several.slice(0, PAIRS_NAMED)) {
+    const names = companies.map(({ id, code }) => `${JSON.stringify(code)} of company ${id}`)
+    const cure = 'cambista directory import changes a code'
+    report.note(`company codes that differ only by case: ${names.join(', ')}; ${cure}`)
+  }
+  if (several.length > PAIRS_NAMED) report.note(`${several.length - PAIRS_NAMED} more such codes`)
+}

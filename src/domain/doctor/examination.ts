@@ -1,0 +1,31 @@
+// What the doctor is asked, and what it says.
+
+import type { Clock } from '../../dates.ts'
+
+export type Check = 'database' | 'contents' | 'temporary' | 'permissions' | 'space' | 'rates' | 'backup'
+
+export type Report = {
+  finding(check: Check, message: string): void
+  note(message: string): void
+}
+
+export type Examination = {
+  findings: { check: Check; message: string }[]
+  notes: string[]
+}
+
+export type DoctorRequest = {
+  dataDir: string
+  clock: Clock
+  /** Disk space that uploads leave free. */
+  minFree: number
+  /** The zone of the host. */
+  zone: string
+  /** Where nightly backups go, and when; undefined: nowhere. */
+  backup: { dir: string; cron: string } | undefined
+  signal: AbortSignal
+  /** How long to wait before what looks like left over is looked at again. */
+  lookAgainMs: number
+  /** Told after each content how many were read. */
+  progress?: (done: number) => void
+}

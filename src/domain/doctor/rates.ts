@@ -1,0 +1,125 @@
+// The doctor's look at the rates: whether each value is one, whether the dollar has one for every calendar day that was
+// asked for (upstream 4) and is fresh, and which days were never asked for. A hole and a rounded value are answered as
+// what they are, so they are only worth knowing.
+
+import { type Clock, type IsoDate, isIsoDate, todayIn } from '../../dates.ts'
+import { canonicalDecimal } from '../../decimal.ts'
+import { gapsIn, type Interval, runsOf } from '../../intervals.ts'
+import { selectCoverage } from '../../store/coverage.ts'
+import { selectProviders } from '../../store/providers.ts'
+import { countRates, countRoundedRates, selectRatesOfSeries } from '../../store/rates.ts'
+import { type SeriesRow, selectSeries } from '../../store/series.ts'
+import { selectLastFinishedRun } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
+import { dollarSide, isDollar, staleness } from '../rates/freshness.ts'
+import type { Report } from './examination.ts'
+
+const HOLES_NAMED = 20
+
+export async function examineRates(db: Db, clock: Clock, report: Report): Promise<void> {
+  const series = await selectSeries(db)
+  const newest = new Map<number, IsoDate>()
+  const holes = new Map<string, { hole: Interval; series: SeriesRow[] }>()
+  for (const one of series) {
+    // Coverage first: a sync beside this stores it together with the values, and so never beyond what is read next.
+    const covered = (await selectCoverage(db)).get(one.id) ?? []
+    const rates = await selectRatesOfSeries(db, one.id)
+    const last = rates.at(-1)?.rate_date
+    if (last !== undefined) newest.set(one.id, last)
+    for (const { rate_date, value } of rates) {
+      const good = isIsoDate(rate_date) && canonicalDecimal(value) === value && !/^(0$|-)/.test(value)
+      if (!good) report.finding('rates', `${nameOf(one)} has the value ${value} on ${rate_date}`)
+    }
+    if (isDollar(one)) {
+      const days = new Set(rates.map(({ rate_date }) => rate_date))
+      for (const interval of covered) reportMissing(one, upTo(interval, last), days, report)
+    }
+    for (const hole of holesIn(covered)) {
+      const key = `${hole.from} ${hole.to}`
+      holes.getOrInsertComputed(key, () => ({ hole, series: [] })).series.push(one)
+    }
+  }
+  report.note(`${(await countRates(db)).all} rates of ${series.length} series`)
+  reportHoles([...holes.values()], report)
+  await noteRounded(db, report)
+  await examineFreshness(db, series, newest, todayIn(clock), report)
+}
+
+/** The part of a covered interval that must have values: the bank may still owe the newest. */
+function upTo({ from, to }: Interval, last: IsoDate | undefined): Interval {
+  return { from, to: last !== undefined && last < to ? last : to }
+}
+
+function reportMissing(
+  series: SeriesRow,
+  covered: Interval,
+  days: ReadonlySet<IsoDate>,
+  report: Report,
+): void {
+  for (const { from, to } of missingIn(covered, days)) {
+    const when = from === to ? `on ${from}` : `from ${from} to ${to}`
+    report.finding('rates', `${nameOf(series)} has no value ${when}: ${cureFor({ from, to })} reads it again`)
+  }
+}
+
+/** The days of a window that are not among the given ones, those beside each other as one range. */
+export function missingIn(window: Interval, days: ReadonlySet<IsoDate>): Interval[] {
+  return gapsIn(runsOf([...days].sort()), window)
+}
+
+/** What lies between the intervals of a series. */
+function holesIn(covered: readonly Interval[]): Interval[] {
+  const [first, last] = [covered[0], covered.at(-1)]
+  return first && last ? gapsIn(covered, { from: first.from, to: last.to }) : []
+}
+
+function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: Report): void {
+  for (const { hole, series } of holes.slice(0, HOLES_NAMED)) {
+    const [first] = series
+    const which = series.length === 1 && first ? nameOf(first) : `${series.length} series`
+    const when = hole.from === hole.to ? `on ${hole.from}` : `from ${hole.from} to ${hole.to}`
+    report.note(`${which}: not synchronized ${when}, answered with 404; ${cureFor(hole)} asks for it`)
+  }
+  if (holes.length > HOLES_NAMED) report.note(`${holes.length - HOLES_NAMED} more such holes`)
+}
+
+async function noteRounded(db: Db, report: Report): Promise<void> {
+  const rounded = await countRoundedRates(db)
+  if (rounded.size === 0) return
+  const count = [...rounded.values()].reduce((sum, one) => sum + one, 0)
+  const cure = "with the bank's token (--bccr-token-file) the server reads them again by itself"
+  report.note(
+    `${count} values of ${rounded.size} series are rounded, as the bank's website gives them; ${cure}`,
+  )
+}
+
+async function examineFreshness(
+  db: Db,
+  series: readonly SeriesRow[],
+  newest: ReadonlyMap<number, IsoDate>,
+  today: IsoDate,
+  report: Report,
+): Promise<void> {
+  const dollar = series.filter(isDollar)
+  if (!dollar.some(({ id }) => newest.has(id))) {
+    if (await selectLastFinishedRun(db))
+      report.finding('rates', 'there is no dollar rate, although a sync has run')
+    return
+  }
+  const providers = await selectProviders(db)
+  for (const { id, rate_type, enabled, provider_id } of dollar) {
+    const side = dollarSide(rate_type, newest.get(id), today)
+    const isSynced = enabled && providers.some((one) => one.id === provider_id && one.enabled)
+    const fault = isSynced ? staleness(side) : undefined
+    if (fault) report.finding('rates', `${fault}: cambista sync says why`)
+    else report.note(`the newest ${rate_type} of the dollar is of ${side.newest}`)
+  }
+}
+
+function cureFor({ from, to }: Interval): string {
+  return `cambista sync --from ${from} --to ${to}`
+}
+
+function nameOf({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
+  return `series ${id} (${base_currency}/${quote_currency} ${rate_type})`
+}

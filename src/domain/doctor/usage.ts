@@ -1,0 +1,26 @@
+// Whether what counts against the quotas is what the documents have. Nothing is lost by a wrong sum.
+
+import { openDatabase } from '../../store/sqlite/database.ts'
+import type { OpenedDatabase } from '../../store/sqlite/database-copy.ts'
+import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
+import { correctSum, selectWrongSums } from '../../store/usage.ts'
+import type { Report } from './examination.ts'
+
+export async function noteUsage({ db, schema }: OpenedDatabase, report: Report): Promise<void> {
+  if (schema < SCHEMA_VERSION) return
+  for (const { table, id, used, bytes } of await selectWrongSums(db)) {
+    const whose = table === 'companies' ? `company ${id}` : `token ${id}`
+    const cure = 'stop the server and run cambista doctor --repair, which adds them up anew'
+    report.note(`${used} bytes count against the quota of ${whose}, its documents have ${bytes}: ${cure}`)
+  }
+}
+
+/** Adds up anew. The server must be stopped. */
+export async function correctUsage(dataDir: string): Promise<void> {
+  const db = openDatabase(dataDir, { mustExist: true })
+  try {
+    for (const wrong of await selectWrongSums(db)) await correctSum(db, wrong)
+  } finally {
+    await db.destroy()
+  }
+}

@@ -1,0 +1,41 @@
+// Contents that are known to be lost. A row in `lost_contents` says so, and goes when the same bytes are there again: with
+// an upload, or with a file that an administrator found and put in its place.
+
+import type { BlobBatch } from '../../store/blobs/batch.ts'
+import { type Blobs, blobPath } from '../../store/blobs/blobs.ts'
+import { faultOfBlob } from '../../store/blobs/transfer.ts'
+import { isBlobNamed } from '../../store/documents.ts'
+import { deleteLostContents, selectLostAmong, selectLostContents } from '../../store/lost-contents.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Batch } from './documents.ts'
+import { removeUnnamedBlob } from './removal.ts'
+
+/**
+ * Looks for what is known to be lost: what is there again is lost no more, and what no row names any more is forgotten.
+ * Only while nobody uploads.
+ */
+export async function settleLostContents(db: Db, blobsDir: string): Promise<{ found: number; lost: number }> {
+  const lost = await selectLostContents(db)
+  const found: string[] = []
+  const unnamed: string[] = []
+  for (const { sha256 } of lost) {
+    if (!(await isBlobNamed(db, sha256))) unnamed.push(sha256)
+    else if (!(await faultOfBlob(blobPath(blobsDir, sha256), sha256))) found.push(sha256)
+  }
+  await deleteLostContents(db, [...found, ...unnamed])
+  return { found: found.length, lost: lost.length - found.length - unnamed.length }
+}
+
+/** Keeps the contents of an upload that makes no rows (it was answered before), if they are known to be lost. */
+export async function healLostContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
+  const lost = await selectLostAmong(db, hashesOf(contents))
+  if (lost.length === 0) return
+  await contents.commit(new Set(lost))
+  await deleteLostContents(db, lost)
+  for (const sha256 of lost) await removeUnnamedBlob(db, blobs, sha256) // its documents may have been deleted since
+}
+
+/** The contents of an upload, each once. */
+export function* hashesOf(contents: BlobBatch): Generator<string> {
+  for (let at = 0; at < contents.count(); at++) yield contents.at(at).sha256
+}

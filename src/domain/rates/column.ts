@@ -1,0 +1,77 @@
+// A series as a column: what every rates answer is computed from.
+
+import { dayOf } from '../../dates.ts'
+import type { Interval } from '../../intervals.ts'
+
+const LINE_FEED = 0x0a
+const ROUNDED_MARK = 'r' // as selectColumnOfSeries writes it
+const DATE_LENGTH = 'YYYY-MM-DD'.length
+
+/**
+ * One series: day numbers, ascending, and beside each its value in canonical decimal form. All values stand in one
+ * text, for a string of each took half of what a full server has in memory.
+ */
+export type Column = {
+  readonly days: Int32Array
+  readonly text: string
+  /** Where in the text each value begins, and at last where the text ends. */
+  readonly starts: Uint32Array
+  /** To how many decimals each value is rounded, or EXACT; undefined: all are exact. */
+  readonly rounded: Int8Array | undefined
+}
+
+/** What a column says of a value that is not rounded. */
+export const EXACT = -1
+
+/** Covered days as day numbers: first and last of each interval, ascending. */
+export type CoveredDays = Int32Array
+
+/** Covered days as day numbers. */
+export function dayNumbersOf(intervals: readonly Interval[]): CoveredDays {
+  return Int32Array.from(intervals.flatMap(({ from, to }) => [dayOf(from), dayOf(to)]))
+}
+
+/** The column of what selectColumnOfSeries gives. */
+export function columnOf({ count, lines }: { count: number; lines: Buffer }): Column {
+  const days = new Int32Array(count)
+  const values: string[] = new Array(count)
+  let rounded: Int8Array | undefined
+  let from = 0
+  for (let at = 0; at < count; at++) {
+    const feed = lines.indexOf(LINE_FEED, from)
+    const end = feed < 0 ? lines.length : feed
+    days[at] = dayOf(lines.toString('latin1', from, from + DATE_LENGTH))
+    const text = lines.toString('latin1', from + DATE_LENGTH, end)
+    const mark = text.indexOf(ROUNDED_MARK)
+    values[at] = mark < 0 ? text : text.slice(0, mark)
+    if (mark >= 0) {
+      rounded ??= new Int8Array(count).fill(EXACT)
+      rounded[at] = Number(text.slice(mark + 1))
+    }
+    from = end + 1
+  }
+  return makeColumn(days, values, rounded)
+}
+
+/** A column of as many days, ascending, as values; `rounded` as in Column. */
+export function makeColumn(days: Int32Array, values: readonly string[], rounded?: Int8Array): Column {
+  const starts = new Uint32Array(values.length + 1)
+  for (const [at, value] of values.entries()) starts[at + 1] = (starts[at] ?? 0) + value.length
+  return { days, text: values.join(''), starts, rounded }
+}
+
+/** The value at an index of the column. */
+export function valueAt({ text, starts }: Column, at: number): string {
+  return text.slice(starts[at], starts[at + 1])
+}
+
+/** To how many decimals the value at an index is rounded; undefined: it is exact. */
+export function roundedAt({ rounded }: Column, at: number): number | undefined {
+  const decimals = rounded?.[at]
+  return decimals === undefined || decimals === EXACT ? undefined : decimals
+}
+
+/** What a column takes in memory. */
+export function bytesOf({ days, text, starts, rounded }: Column): number {
+  return days.byteLength + text.length + starts.byteLength + (rounded?.byteLength ?? 0)
+}

@@ -1,0 +1,38 @@
+// What was probably meant by a word that is mistyped.
+
+/** How many letters have to be put in, left out, replaced, or exchanged with their neighbour. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1]
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (same ? 0 : 1),
+        exchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+    before = row
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** The nearest of the words that is at most `most` letters away; of several the first. */
+export function nearest(word: string, known: readonly string[], most: number): string | undefined {
+  let best: string | undefined
+  let least = most + 1
+  for (const one of known) {
+    if (Math.abs(one.length - word.length) >= least) continue
+    const edits = editDistance(word, one)
+    if (edits < least) {
+      best = one
+      least = edits
+    }
+  }
+  return best
+}

@@ -1,0 +1,124 @@
+// An API is a value: whose paths are its own, how its clients say who they are, the shape of its errors, and what it
+// answers. Everything that is the same for all endpoints happens here, in this order: preflight, credentials, method,
+// kept answer, parameters, handler.
+
+import type { H3, H3Event } from 'h3'
+import { AppError } from '../../errors.ts'
+import { preflightHeaders } from './cors.ts'
+import { type AnyEndpoint, type Reply, refusesUnknown } from './endpoint.ts'
+import { type ErrorShape, invalidParameters, type ValidationItem } from './errors.ts'
+import { checked, decoded, queryOf } from './params.ts'
+import { send } from './send.ts'
+import { addUnknown } from './unknown-parameters.ts'
+
+export type Api = {
+  /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
+  prefixes: readonly string[]
+  errors: ErrorShape
+  /** How a client says who it is; without it each endpoint must be open. */
+  credentials?: Credentials
+  endpoints: readonly AnyEndpoint[]
+}
+
+export type Credentials = {
+  /** Notes in the event's context who asks. @throws AppError for who may not */
+  check(event: H3Event, endpoint: AnyEndpoint): void | Promise<void>
+  /** What OpenAPI calls it, its security scheme there, and what its refusals mean, by status. */
+  name: string
+  scheme: Readonly<Record<string, string>>
+  refusals: Readonly<Record<number, string>>
+}
+
+type Methods = Map<string, { endpoint: AnyEndpoint; serve(event: H3Event): Response | Promise<Response> }>
+
+/** Mounts the endpoints. `kept`: the answer that is kept for a request, if there is one. */
+export function mountApis(
+  app: H3,
+  apis: readonly Api[],
+  kept: (event: H3Event) => Reply | Promise<Reply> | undefined,
+): void {
+  for (const { credentials, endpoints } of apis) {
+    const closed = credentials ? undefined : endpoints.find(({ open }) => !open)
+    if (closed) throw new TypeError(`${closed.path} is not open, and its API has no credentials`)
+    for (const [path, here] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
+      const methods: Methods = new Map(
+        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint, kept) }]),
+      )
+      mountPath(app, path, methods, credentials)
+    }
+  }
+}
+
+/** The API that a path belongs to: for a path without an endpoint, the shape of its 404. */
+export function apiOf(apis: readonly Api[], path: string): Api {
+  let [found] = apis
+  let longest = -1
+  for (const api of apis) {
+    for (const prefix of api.prefixes) {
+      if (prefix.length <= longest || !isBelow(path, prefix)) continue
+      found = api
+      longest = prefix.length
+    }
+  }
+  if (!found) throw new TypeError('there is no API')
+  return found
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (prefix.endsWith('/') || [undefined, '/'].includes(path[prefix.length]))
+}
+
+function mountPath(app: H3, path: string, methods: Methods, credentials: Credentials | undefined): void {
+  const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const [first] = methods.values()
+  app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
+    // The router takes a trailing slash for nothing; an unknown path is a 404 (decisions 1.4).
+    if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
+    event.context.route = path
+    // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
+    const preflight = event.req.method === 'OPTIONS' && preflightHeaders(event, allowed)
+    if (preflight) return send(event, { status: 204, body: '', headers: preflight })
+    const { method } = event.req
+    const asked = methods.get(method === 'HEAD' ? 'GET' : method)
+    const { endpoint } = asked ?? first ?? {}
+    const serve = () => {
+      if (asked) return asked.serve(event)
+      throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
+    }
+    const checking = endpoint && !endpoint.open ? credentials?.check(event, endpoint) : undefined
+    return checking ? checking.then(serve) : serve()
+  })
+}
+
+function handlerOf(
+  endpoint: AnyEndpoint,
+  kept: (event: H3Event) => Reply | Promise<Reply> | undefined,
+): (event: H3Event) => Response | Promise<Response> {
+  const names = Object.keys(endpoint.query?.entries ?? {})
+  const strict = refusesUnknown(endpoint)
+  return (event) => {
+    const known = endpoint.stored && kept(event)
+    if (known) return sendReply(event, known)
+    const faults: ValidationItem[] = []
+    const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
+    const sent = queryOf(event.url.search, faults)
+    const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
+    if (strict) addUnknown(sent, names, faults)
+    if (faults.length > 0) throw invalidParameters(faults)
+    return sendReply(event, endpoint.handle({ event, query, params }))
+  }
+}
+
+function sendReply(event: H3Event, reply: Reply | Promise<Reply>): Response | Promise<Response> {
+  return reply instanceof Promise ? reply.then((one) => send(event, one)) : send(event, reply)
+}
+
+function pathOf(event: H3Event): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const [name, raw] of Object.entries(event.context.params ?? {})) {
+    const value = decoded(raw.replaceAll('+', '%2B'))
+    if (value === undefined) throw new AppError('not-found', 'Not found')
+    values[name] = value
+  }
+  return values
+}

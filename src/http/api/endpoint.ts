@@ -1,0 +1,77 @@
+// An endpoint is a value: path, method, parameters, answer and handler in one place. The OpenAPI description is made from
+// the same schemas that check the request.
+
+import type { H3Event } from 'h3'
+import type * as v from 'valibot'
+import type { Chunks } from '../../store/blobs/chunks.ts'
+
+export type Method = 'GET' | 'POST'
+
+/** The parameters of a query string by name. There are no others: one that is not here is refused (decisions 1.5). */
+export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
+
+export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
+  path: string
+  summary: string
+  /** Whether a client need not say who it is. */
+  open?: boolean
+  /** What the credentials must be good for, where they may be good for a part of an API. */
+  scope?: string
+  query?: Q
+  params?: P
+  /** What a POST sends; described here, read by the handler. */
+  body?: v.GenericSchema
+  /** What a 200 holds. */
+  answer: v.GenericSchema
+  /** Whether a 200 holds bytes instead of JSON. */
+  binary?: boolean
+  /** Whether the answer is made from the stored rates, by cachedReply(). */
+  stored?: boolean
+  /** What a 404 means, where it is among the answers. */
+  notFound?: string
+  /** What a 410 means, where it is among the answers. */
+  gone?: string
+  /** What a 503 of the same shape as a 200 means, where it is among the answers. */
+  unavailable?: string
+  handle: (request: {
+    event: H3Event
+    query: v.InferOutput<Q>
+    params: v.InferOutput<P>
+  }) => Reply | Promise<Reply>
+}
+
+export type AnyEndpoint = Endpoint<QuerySchema, v.GenericSchema> & { method: Method }
+
+/**
+ * An answer: a status, JSON text, and headers beside those that every answer has. Bytes in pieces come with their
+ * own content-type and content-length, and are not made for a HEAD.
+ */
+export type Reply = {
+  status?: number
+  body: string | Uint8Array | Chunks
+  headers?: Record<string, string>
+}
+
+/** An endpoint that answers GET and HEAD. */
+export function get<Q extends QuerySchema, P extends v.GenericSchema>(endpoint: Endpoint<Q, P>): AnyEndpoint {
+  return { ...(endpoint as unknown as AnyEndpoint), method: 'GET' }
+}
+
+export function post<Q extends QuerySchema, P extends v.GenericSchema>(
+  endpoint: Endpoint<Q, P>,
+): AnyEndpoint {
+  return { ...(endpoint as unknown as AnyEndpoint), method: 'POST' }
+}
+
+/**
+ * Whether the endpoint refuses parameters that it does not have: what reads data of an API does. The contract's POSTs
+ * do not, nor what is open to probes and monitors, which add things (decisions 1.5).
+ */
+export function refusesUnknown({ open, method }: AnyEndpoint): boolean {
+  return method === 'GET' && !open
+}
+
+/** An answer that no cache may keep. */
+export function freshReply(value: unknown, status = 200): Reply {
+  return { status, body: JSON.stringify(value) }
+}

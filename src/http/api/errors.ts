@@ -1,0 +1,66 @@
+// The one table from error codes to HTTP statuses; an API says the shape of its bodies. An error that is not ours is a
+// mute 500: the client learns nothing about the inside, the log gets the cause once.
+
+import type * as v from 'valibot'
+import { AppError, type ErrorCode } from '../../errors.ts'
+
+/** How an API tells an error. */
+export type ErrorShape = {
+  /** How to authenticate, for the WWW-Authenticate of a 401 (decisions 1.6). */
+  challenge: string
+  /** The JSON of the body. `details` are those of the AppError. */
+  body(status: number, message: string, details?: unknown): string
+  /** What OpenAPI says of these bodies, and of those of a 422. */
+  schema: v.GenericSchema
+  invalid: v.GenericSchema
+}
+
+/** One bad parameter, as the contract's HTTPValidationError lists it. */
+export type ValidationItem = { loc: (string | number)[]; msg: string; type: string; input?: unknown }
+
+const STATUS: Record<ErrorCode, number> = {
+  'bad-request': 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  timeout: 408,
+  conflict: 409,
+  gone: 410,
+  'too-large': 413,
+  unsupported: 415,
+  range: 416,
+  invalid: 422,
+  busy: 503,
+  unavailable: 503,
+  'disk-full': 507,
+  'over-quota': 507,
+  usage: 500,
+  failed: 500,
+}
+
+const RETRY_AFTER_S = 5
+
+/** What a client is told of an error: a status, a body of its API's shape, and headers. */
+export function errorAnswer(
+  error: unknown,
+  shape: ErrorShape,
+): { status: number; body: string; headers: Record<string, string> } {
+  const status = error instanceof AppError ? STATUS[error.code] : 500
+  if (!(error instanceof AppError) || status === 500) {
+    return { status, body: shape.body(status, 'Internal server error'), headers: {} }
+  }
+  const { code, details } = error
+  const headers: Record<string, string> = {}
+  if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
+  if (code === 'method-not-allowed') headers.allow = String(details)
+  if (code === 'unsupported') headers['accept-encoding'] = 'identity'
+  if (code === 'range') headers['content-range'] = String(details)
+  if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
+  return { status, body: shape.body(status, error.message, details), headers }
+}
+
+/** A 422 with one item for each bad parameter. */
+export function invalidParameters(items: ValidationItem[]): AppError {
+  return new AppError('invalid', items.map(({ msg }) => msg).join('; '), { details: items })
+}

@@ -1,0 +1,157 @@
+// Parameters from the client's text: one schema each, with a message that says what would be right. The same
+// schemas make the OpenAPI document.
+
+import * as v from 'valibot'
+import { type Clock, type IsoDate, isIsoDate, todayIn } from '../../dates.ts'
+import { boundedDecimal } from '../../decimal.ts'
+import type { AppError } from '../../errors.ts'
+import { invalidParameters, type ValidationItem } from './errors.ts'
+
+// The keys are the `type` of a 422 item.
+const FAULTS = {
+  date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
+  currency: 'must be a currency code of three letters, such as USD',
+  boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
+  integer: 'must be an integer',
+  limit: 'must be an integer from 1 to 200',
+  provider: 'must be a provider code, such as bccr',
+  decimal:
+    'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
+  rate_type: 'must be compra, venta or referencia',
+  encoding: 'must be valid percent-encoded UTF-8',
+  order: 'must not be after to',
+  missing: 'is required',
+} as const
+
+const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
+const TRUE = new Set(['true', '1', 'yes', 'on'])
+const FALSE = new Set(['false', '0', 'no', 'off'])
+
+export const DateParam = v.pipe(
+  v.string(),
+  v.metadata({ format: 'date', examples: ['2026-03-24'] }),
+  v.check(isIsoDate, FAULTS.date),
+)
+
+export const CurrencyParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Currency code, three letters in any case', examples: ['USD'] }),
+  v.regex(/^[A-Za-z]{3}$/, FAULTS.currency),
+  v.transform((code) => code.toUpperCase()),
+)
+
+export const BooleanParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'true/false, 1/0, yes/no, on/off', type: 'boolean' }),
+  v.transform((text) => text.toLowerCase()),
+  v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
+  v.transform((text) => TRUE.has(text)),
+)
+
+export const ProviderParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Provider code, as GET /api/v1/providers lists it', examples: ['bccr'] }),
+  v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
+)
+
+export const AmountParam = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Decimal number greater than 0', examples: ['1500.50', '1e3'] }),
+  v.transform((text) => boundedDecimal(text.trim(), AMOUNT_DIGITS) ?? '0'),
+  v.check((amount) => amount !== '0' && !amount.startsWith('-'), FAULTS.decimal),
+)
+
+export const RateTypeParam = v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type)
+
+export const LimitParam = v.pipe(
+  v.string(),
+  v.metadata({ type: 'integer', minimum: 1, maximum: 200 }),
+  v.check((text) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 200, FAULTS.limit),
+  v.transform(Number),
+)
+
+/** An id in a path. One beyond the safe integers is an id like another, of nothing. */
+export const IdParam = v.pipe(
+  v.string(),
+  v.metadata({ type: 'integer' }),
+  v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
+  v.transform(Number),
+)
+
+const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
+
+/** What a client sent, as the schema reads it; what is wrong with it joins `faults`, once for each parameter. */
+export function checked<S extends v.GenericSchema>(
+  schema: S,
+  source: 'query' | 'path',
+  values: Record<string, string>,
+  faults: ValidationItem[],
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, values)
+  if (result.success) return result.output
+  for (const issue of result.issues) {
+    const name = String(issue.path?.[0]?.key ?? '')
+    const input = Object.hasOwn(values, name) ? values[name] : undefined
+    addFault(faults, input === undefined ? missing(source, name) : faulty(source, name, issue.message, input))
+  }
+  return result.output as v.InferOutput<S> // never used: a request with faults is refused
+}
+
+/** The day that is asked for: the one given, or today; `today` is set where the answer depends on it. */
+export function resolveDay(
+  on: IsoDate | undefined,
+  clock: Clock,
+): { day: IsoDate; today: IsoDate | undefined } {
+  if (on !== undefined) return { day: on, today: undefined }
+  const today = todayIn(clock)
+  return { day: today, today }
+}
+
+/** The 422 for a range that ends before it begins. */
+export function reversedRange(from: string): AppError {
+  return invalidParameters([faulty('query', 'from', FAULTS.order, from)])
+}
+
+/**
+ * The parameters of a query string. Of a repeated one the last counts (decisions 1.5); malformed
+ * percent-encoding joins `faults` (decisions 1.4).
+ */
+export function queryOf(search: string, faults: ValidationItem[]): Record<string, string> {
+  const values: Record<string, string> = Object.create(null)
+  if (search.length <= 1) return values
+  for (const part of search.slice(1).split('&')) {
+    if (part === '' || part === '=') continue
+    const at = part.indexOf('=')
+    const rawName = at < 0 ? part : part.slice(0, at)
+    const rawValue = at < 0 ? '' : part.slice(at + 1)
+    const name = decoded(rawName)
+    const value = decoded(rawValue)
+    if (name === undefined || value === undefined) {
+      addFault(faults, faulty('query', name ?? rawName, FAULTS.encoding, rawValue))
+    } else values[name] = value
+  }
+  return values
+}
+
+/** Decodes percent-encoding; undefined when it is malformed. */
+export function decoded(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function addFault(faults: ValidationItem[], fault: ValidationItem): void {
+  const [source, name] = fault.loc
+  if (!faults.some(({ loc }) => loc[1] === name && loc[0] === source)) faults.push(fault)
+}
+
+function missing(source: string, name: string): ValidationItem {
+  return { loc: [source, name], msg: `${name} ${FAULTS.missing}`, type: 'missing', input: null }
+}
+
+function faulty(source: string, name: string, fault: string, input: string): ValidationItem {
+  return { loc: [source, name], msg: `${name} ${fault}`, type: NAME_OF_FAULT.get(fault) ?? 'value', input }
+}

@@ -1,0 +1,21 @@
+// Building blocks of the answers, as the contract names them. They describe; answers are not checked at run
+// time, but a test checks live ones against the OpenAPI document that is made from these.
+
+import * as v from 'valibot'
+
+export const Day = v.pipe(v.string(), v.metadata({ format: 'date' }))
+export const Instant = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
+export const DecimalText = v.pipe(
+  v.string(),
+  v.metadata({ description: 'Canonical decimal: no exponent, no needless zeros', examples: ['496.44'] }),
+  v.regex(/^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/),
+)
+export const Pair = v.pipe(v.string(), v.regex(/^[A-Z]{3}\/[A-Z]{3}$/))
+export const RateTypeOut = v.picklist(['compra', 'venta', 'referencia'])
+export const RoundedTo = v.optional(
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.metadata({ description: 'Decimals that the source rounds to; absent: the value is exact' }),
+  ),
+)

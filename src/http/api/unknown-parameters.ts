@@ -1,0 +1,70 @@
+// Query parameters that an endpoint does not have (decisions 1.5): who asks for `?date=2020-01-01` where the parameter is
+// `on` must not get today's rate with a 200. What an endpoint has is what its schema declares, and nothing else.
+
+import { editDistance } from '../../edit-distance.ts'
+import type { ValidationItem } from './errors.ts'
+
+// What a parameter of ours is called in other APIs, and in Spanish.
+const SYNONYMS = new Map([
+  ['date', 'on'],
+  ['day', 'on'],
+  ['fecha', 'on'],
+  ['tipo', 'type'],
+  ['side', 'type'],
+  ['desde', 'from'],
+  ['since', 'from'],
+  ['hasta', 'to'],
+  ['until', 'to'],
+])
+const LONGEST_SHOWN = 60
+
+/** Adds a fault for each parameter that is not among the known. Names that begin with `_` are cache busters: ignored. */
+export function addUnknown(
+  sent: Readonly<Record<string, string>>,
+  known: readonly string[],
+  faults: ValidationItem[],
+): void {
+  const unknown = Object.keys(sent).filter((name) => !known.includes(name) && !name.startsWith('_'))
+  if (unknown.length === 0) return
+  const faulty = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
+  for (const name of unknown) {
+    if (faulty.has(name)) continue
+    const msg = `there is no parameter ${shown(name)}: ${advice(name, known)}`
+    faults.push({ loc: ['query', name], msg, type: 'unknown', input: sent[name] })
+  }
+}
+
+function advice(name: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  if (near !== undefined) return `did you mean ${near}?`
+  return known.length === 0 ? 'this path has none' : `this path has ${known.join(', ')}`
+}
+
+/** The known name that was probably meant, if one was. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LONGEST_SHOWN) return undefined
+  const word = name.toLowerCase()
+  const synonym = SYNONYMS.get(word)
+  if (synonym !== undefined && known.includes(synonym)) return synonym
+  let best: string | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const one of known) {
+    const edits = editDistance(word, one)
+    if (edits < least && edits < Math.max(word.length, one.length) / 2) {
+      best = one
+      least = edits
+    }
+  }
+  return best ?? wordsOf(name).find((part) => known.includes(part))
+}
+
+/** `date_from`, `rateType` and `on[]`, which are too far from `from`, `type` and `on` by their letters. */
+function wordsOf(name: string): string[] {
+  return name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((part) => part.toLowerCase())
+}
+
+function shown(name: string): string {
+  if (name === '') return 'without a name'
+  const short = name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name
+  return /^[\w.[\]-]+…?$/.test(short) ? short : JSON.stringify(short)
+}

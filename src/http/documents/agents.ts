@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { checkCompanyAccess, idOf, isMissing } from '../../domain/documents/documents.ts'
+import { AppError } from '../../errors.ts'
+import { selectActiveAgents } from '../../store/agents.ts'
+import { findCompanyByCode } from '../../store/companies.ts'
+import type { Db } from '../../store/tables.ts'
+import { bearerOf } from '../api/auth.ts'
+import { wholeBodyOf } from '../api/body.ts'
+import { type AnyEndpoint, freshReply, post } from '../api/endpoint.ts'
+import { nodeOf } from '../api/send.ts'
+import { fieldsOf } from './fields.ts'
+import { plainText } from './plain-text.ts'
+
+const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
+const Id = v.pipe(v.number(), v.integer())
+
+const AgentsIn = v.object({ company_id: Id, code: v.pipe(v.string(), v.minLength(1)) })
+
+const AgentsOut = v.object({
+  status: v.literal('success'),
+  company_id: Id,
+  company_name: v.string(),
+  service_code: v.string(),
+  agents: v.array(v.object({ id: Id, name: v.string(), description: v.string() })),
+  total_agents: Id,
+})
+
+export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
+  return [
+    post({
+      path: '/api/v1/agent/get_by_company',
+      summary: 'Active agents of a company',
+      scope: 'agent',
+      body: AgentsIn,
+      answer: AgentsOut,
+      notFound: 'Company not found',
+      async handle({ event }) {
+        const { req, res } = nodeOf(event)
+        const body = await wholeBodyOf(req, res, BODY_LIMITS)
+        const { company_id, code } = fieldsOf(body, ['company_id', 'code'])
+        if (isMissing(company_id) || isMissing(code)) {
+          throw new AppError('bad-request', 'Fields company_id and code are required')
+        }
+        const id = idOf('company_id', company_id)
+        if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
+        checkCompanyAccess(bearerOf(event).company_id, id)
+        const company = await findCompanyByCode(db, id, code)
+        if (!company) throw new AppError('not-found', 'Company not found')
+        const agents = await selectActiveAgents(db, id)
+        return freshReply({
+          status: 'success',
+          company_id: id,
+          company_name: company.name,
+          service_code: company.code,
+          agents: agents.map(({ id, name, description }) => ({
+            id,
+            name,
+            description: plainText(description),
+          })),
+          total_agents: agents.length,
+        })
+      },
+    }),
+  ]
+}

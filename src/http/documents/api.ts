@@ -1,0 +1,33 @@
+// The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
+
+import type { Log } from '../../log.ts'
+import type { Semaphore } from '../../semaphore.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Api } from '../api/api.ts'
+import { type Keyring, tokenCredentials } from '../api/auth.ts'
+import { agentsEndpoints } from './agents.ts'
+import { documentsEndpoints } from './documents.ts'
+import { DOCUMENTS_ERRORS } from './errors.ts'
+import { type UploadDeps, uploadEndpoint } from './uploads.ts'
+
+export type DocumentsDeps = UploadDeps & {
+  /** The same database, for what only reads. */
+  reads: Db
+  keyring: Keyring
+  blobs: Blobs
+  log: Log
+}
+
+/** The API, and the semaphore of its uploads, to be looked at. */
+export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
+  const reading = { ...deps, db: deps.reads }
+  const { endpoint, semaphore } = uploadEndpoint(deps)
+  const api: Api = {
+    prefixes: ['/api/v1/documents', '/api/v1/agent'],
+    errors: DOCUMENTS_ERRORS,
+    credentials: tokenCredentials(deps.keyring),
+    endpoints: [endpoint, ...documentsEndpoints(reading), ...agentsEndpoints(reading)],
+  }
+  return { api, uploads: semaphore }
+}

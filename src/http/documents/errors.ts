@@ -1,0 +1,32 @@
+// The errors of the documents API: `{"status": "error", "message": …}`, with what is wrong with each document of an upload.
+
+import * as v from 'valibot'
+import type { ErrorShape } from '../api/errors.ts'
+
+/** Of an upload with bad documents: the first 1,000, and how many there are. */
+const DocumentFaultOut = v.object({
+  index: v.pipe(v.number(), v.integer()),
+  field: v.picklist(['name', 'mimetype', 'base64']),
+  message: v.string(),
+})
+
+const ErrorOut = v.looseObject({
+  status: v.picklist(['error', 'not found']),
+  message: v.string(),
+  errors: v.optional(v.array(DocumentFaultOut)),
+  errors_total: v.optional(v.pipe(v.number(), v.integer())),
+})
+
+export const DOCUMENTS_ERRORS: ErrorShape = {
+  challenge: 'Bearer',
+  body(status, message, details) {
+    const { errors, errors_total } = isRecord(details) ? details : {}
+    return JSON.stringify({ status: status === 404 ? 'not found' : 'error', message, errors, errors_total })
+  },
+  schema: ErrorOut,
+  invalid: ErrorOut,
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,41 @@
+// The rates API: a key in X-API-Key, read-only (decisions 1.6).
+
+import type { Clock } from '../../dates.ts'
+import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Scheduler } from '../../sync/scheduler.ts'
+import type { Api } from '../api/api.ts'
+import { type Keyring, keyCredentials } from '../api/auth.ts'
+import { convertEndpoints } from './convert.ts'
+import { RATES_ERRORS } from './errors.ts'
+import { providersEndpoints } from './providers.ts'
+import { ratesEndpoints } from './rates.ts'
+import { schedulerEndpoints } from './scheduler.ts'
+import { seriesEndpoints } from './series.ts'
+import { syncRunsEndpoints } from './sync-runs.ts'
+
+export type RatesDeps = {
+  db: Db
+  cache: RateCache
+  keyring: Keyring
+  clock: Clock
+  scheduler: Scheduler
+  backups: NightlyBackup | undefined
+}
+
+export function ratesApi(deps: RatesDeps): Api {
+  return {
+    prefixes: ['/'], // errors of a path that no API has are of its shape
+    errors: RATES_ERRORS,
+    credentials: keyCredentials(deps.keyring),
+    endpoints: [
+      ...providersEndpoints(deps),
+      ...seriesEndpoints(deps),
+      ...ratesEndpoints(deps),
+      ...convertEndpoints(deps),
+      ...syncRunsEndpoints(deps),
+      ...schedulerEndpoints(deps),
+    ],
+  }
+}

@@ -1,0 +1,23 @@
+// The errors of the rates API: `{"detail": …}`, a sentence, or for a 422 one item for each bad parameter.
+
+import * as v from 'valibot'
+import type { ErrorShape } from '../api/errors.ts'
+
+const HTTPValidationError = v.object({
+  detail: v.array(
+    v.object({
+      loc: v.array(v.union([v.string(), v.pipe(v.number(), v.integer())])),
+      msg: v.string(),
+      type: v.string(),
+      input: v.optional(v.any()),
+      ctx: v.optional(v.looseObject({})),
+    }),
+  ),
+})
+
+export const RATES_ERRORS: ErrorShape = {
+  challenge: 'ApiKey',
+  body: (status, message, details) => JSON.stringify({ detail: status === 422 ? details : message }),
+  schema: v.object({ detail: v.string() }),
+  invalid: HTTPValidationError,
+}

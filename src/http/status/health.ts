@@ -1,0 +1,158 @@
+import * as v from 'valibot'
+import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
+import { type HistoryReading, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
+import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import { reasonOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { isReady } from '../../store/sqlite/database.ts'
+import { selectLastFinishedRun } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Scheduler } from '../../sync/scheduler.ts'
+import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
+import { BooleanParam } from '../api/params.ts'
+import { Day, Instant, Pair, RateTypeOut } from '../api/shapes.ts'
+
+const Count = v.pipe(v.number(), v.integer())
+
+const Detail = v.object({
+  reasons: v.optional(v.pipe(v.array(v.string()), v.metadata({ description: 'Why the status is not ok' }))),
+  history: v.optional(
+    v.pipe(
+      v.object({
+        read_since: v.nullable(Day),
+        wanted_since: Day,
+        years_read: v.optional(v.number()),
+        requests_left: v.optional(Count),
+        done_at: v.optional(Instant),
+      }),
+      v.metadata({ description: "How far the first reading of the dollar's history is" }),
+    ),
+  ),
+  holes: v.optional(
+    v.pipe(
+      v.array(v.object({ series_id: Count, pair: Pair, rate_type: RateTypeOut, from: Day, to: Day })),
+      v.metadata({ description: 'Days that were not synchronized, between others that were: the first 20' }),
+    ),
+  ),
+  holes_total: v.optional(Count),
+  rounded: v.optional(v.pipe(v.string(), v.metadata({ description: 'What makes rounded values exact' }))),
+})
+
+const HealthOut = v.object({
+  status: v.picklist(['ok', 'degraded', 'error']),
+  database: v.picklist(['ok', 'error']),
+  scheduler: v.picklist(['running', 'disabled', 'stopped']),
+  providers: Count,
+  series: Count,
+  rates: Count,
+  last_sync: v.nullable(Instant),
+  exact: v.optional(
+    v.pipe(v.literal(false), v.metadata({ description: 'There when a stored value is rounded' })),
+  ),
+  detail: v.optional(Detail),
+})
+
+const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())) })
+
+export type HealthDeps = {
+  db: Db
+  cache: RateCache
+  clock: Clock
+  scheduler: Scheduler
+  /** The first day of the dollar that is fetched. */
+  historyFrom: IsoDate
+  /** How far a run under way is with the history. */
+  reading: () => HistoryReading | undefined
+  log: Log
+}
+
+const HOLES_NAMED = 20
+
+export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
+  const { db, cache, scheduler, log } = deps
+  return [
+    get({
+      path: '/api/v1/health',
+      summary: 'Service status and stored counts',
+      answer: HealthOut,
+      unavailable: 'The database does not answer',
+      async handle() {
+        const snapshot = cache.snapshot()
+        const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
+        const { state } = scheduler.status()
+        try {
+          const rates = (await snapshot.countRates()).all
+          const last = await selectLastFinishedRun(db)
+          const health = await healthOf(deps)
+          if (last?.status === 'error') health.reasons.push(`the last run failed: ${last.message}`)
+          return freshReply({
+            status: health.reasons.length > 0 ? 'degraded' : 'ok',
+            database: 'ok',
+            scheduler: state,
+            ...counts,
+            rates,
+            last_sync: last?.finished_at ?? null,
+            ...(health.exact ? {} : { exact: false }),
+            detail: detailOf(health),
+          })
+        } catch (error) {
+          // The one answer that must not become a 500: it is here to say that the database does not answer.
+          log.error('database does not answer', { reason: reasonOf(error) })
+          const broken = {
+            status: 'error',
+            database: 'error',
+            scheduler: state,
+            ...counts,
+            rates: 0,
+            last_sync: null,
+            detail: { reasons: ['the database does not answer; the log says why'] },
+          }
+          return freshReply(broken, 503)
+        }
+      },
+    }),
+
+    get({
+      path: '/healthz',
+      summary: 'The process answers',
+      open: true,
+      answer: Up,
+      handle: () => freshReply({ status: 'ok' }),
+    }),
+
+    get({
+      path: '/readyz',
+      summary:
+        'The database is open and its schema current; with fresh=true, the dollar is not older than two days',
+      unavailable:
+        'The database does not answer or has another schema; with fresh=true, a side of the dollar is stale',
+      open: true,
+      query: v.object({ fresh: v.optional(BooleanParam, 'false') }),
+      answer: Up,
+      async handle({ query }) {
+        const ready = await isReady(db).catch(() => false)
+        if (!ready) return freshReply({ status: 'error' }, 503)
+        const stale = query.fresh ? (await healthOf(deps)).stale : []
+        return stale.length === 0
+          ? freshReply({ status: 'ok' })
+          : freshReply({ status: 'stale', detail: stale }, 503)
+      },
+    }),
+  ]
+}
+
+function healthOf({ db, cache, clock, historyFrom, reading }: HealthDeps): Promise<RateHealth> {
+  return rateHealth(db, cache.snapshot(), { today: todayIn(clock), historyFrom, reading: reading() })
+}
+
+/** What there is to say beside the contract's fields; undefined: nothing (decisions 1.10). */
+function detailOf({ reasons, history, holes, exact }: RateHealth): v.InferOutput<typeof Detail> | undefined {
+  if (reasons.length === 0 && holes.length === 0 && exact) return undefined
+  return {
+    reasons: reasons.length > 0 ? reasons : undefined,
+    history,
+    holes: holes.length > 0 ? holes.slice(0, HOLES_NAMED) : undefined,
+    holes_total: holes.length > HOLES_NAMED ? holes.length : undefined,
+    rounded: exact ? undefined : "values of the bank's website; with the bank's token they are read again",
+  }
+}

@@ -1,0 +1,109 @@
+// What the metrics say of the program's state, read when somebody asks. What takes a walk over all rows is kept, and
+// walked again only after a hundred times as long as the walk took: at most a hundredth of the processor goes there.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, todayIn } from '../../dates.ts'
+import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import { dollarSides } from '../../domain/rates/health.ts'
+import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
+import type { Semaphore } from '../../semaphore.ts'
+import { freeBytes } from '../../store/blobs/blobs.ts'
+import { countDocuments, sumBlobs } from '../../store/documents.ts'
+import { countFinishedRuns, selectLastGoodRun } from '../../store/sync-runs.ts'
+import type { Db, SyncStatus } from '../../store/tables.ts'
+import type { Scheduler } from '../../sync/scheduler.ts'
+
+type Totals = {
+  runs: { status: SyncStatus; count: number }[]
+  documents: number
+  blobs: number
+  blobBytes: number
+}
+
+/** Undefined is what there is none of. */
+export type MetricsSnapshot = Totals & {
+  rates: number
+  /** By side, 0: of today in Costa Rica; -1: of tomorrow. */
+  dollarAgeDays: { side: string; days: number | undefined }[]
+  goodSyncAgeSeconds: number | undefined
+  /** Seconds since 1970. */
+  nextSync: number | undefined
+  freeBytes: number
+  uploads: { running: number; waiting: number }
+  caches: Record<string, CacheState>
+  backup: { ageSeconds: number; ok: boolean } | undefined
+}
+
+export type VitalsDeps = {
+  db: Db
+  cache: RateCache
+  scheduler: Scheduler
+  backups: NightlyBackup | undefined
+  clock: Clock
+  blobsDir: string
+  uploads: Pick<Semaphore, 'status'>
+}
+
+const WALK_SHARE = 100
+const LONG_WALK_MS = 1000
+const BLOBS_AT_ONCE = 1000 // a few milliseconds
+
+export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
+  const { db, cache, scheduler, backups, clock, blobsDir, uploads } = deps
+  const totals = kept(() => walk(db))
+  const ageOf = (then: Date) => (clock().getTime() - then.getTime()) / 1000
+  return async () => {
+    const sides = await dollarSides(cache.snapshot(), todayIn(clock))
+    const good = await selectLastGoodRun(db)
+    const next = scheduler.status().nextRun
+    const { lastRun, lastStatus } = backups?.status() ?? {}
+    return {
+      ...(await totals()),
+      rates: (await cache.snapshot().countRates()).all,
+      dollarAgeDays: sides.map(({ rateType, ageDays }) => ({ side: rateType, days: ageDays })),
+      goodSyncAgeSeconds: good?.finished_at ? ageOf(new Date(good.finished_at)) : undefined,
+      nextSync: next && next.getTime() / 1000,
+      freeBytes: await freeBytes(blobsDir),
+      uploads: uploads.status(),
+      caches: cache.caches(),
+      backup: lastRun && { ageSeconds: ageOf(lastRun), ok: lastStatus === 'ok' },
+    }
+  }
+}
+
+async function walk(db: Db): Promise<Totals> {
+  const runs = await countFinishedRuns(db)
+  const totals = { runs, documents: await countDocuments(db), blobs: 0, blobBytes: 0 }
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { count, bytes, last } = await sumBlobs(db, after, BLOBS_AT_ONCE)
+    totals.blobs += count
+    totals.blobBytes += bytes
+    after = last
+    await nextTurn() // requests go first
+  }
+  return totals
+}
+
+/** Does the work at most for its share of the time. Who asks meanwhile gets the result of before, if the work is long. */
+function kept<T>(work: () => Promise<T>): () => Promise<T> {
+  let before: { result: T; tookMs: number; until: number } | undefined
+  let working: Promise<T> | undefined
+  const begin = async () => {
+    const begun = performance.now()
+    try {
+      const result = await work()
+      const tookMs = performance.now() - begun
+      before = { result, tookMs, until: begun + tookMs * WALK_SHARE }
+      return result
+    } finally {
+      working = undefined
+    }
+  }
+  return async () => {
+    if (before && performance.now() < before.until) return before.result
+    working ??= begin()
+    if (!before || before.tookMs < LONG_WALK_MS) return working
+    working.catch(() => {}) // who asks next hears of it
+    return before.result
+  }
+}

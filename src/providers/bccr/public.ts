@@ -1,0 +1,117 @@
+// The central bank's public API, which needs the operator's token (upstream 1).
+
+import { addDays, earliest } from '../../dates.ts'
+import { isRecord, type JsonRecord, listOf, parseLargeJson, textOf } from '../json.ts'
+import { type Answer, type Ask, FetchFailure, type Observation, type Window } from '../provider.ts'
+import type { Requester } from '../request.ts'
+
+// One year of one indicator is known to work; a table brings 45 of them at once (upstream 1).
+const ALONE_DAYS = 366
+const TABLE_DAYS = 92
+
+/** Reads the ask in as many requests as the source needs, oldest days first. */
+export async function readPublic(
+  requester: Requester,
+  source: { url: string; token: string; nameOf: (code: string) => string },
+  ask: Ask,
+): Promise<Answer> {
+  const { indicator } = ask
+  const answers: Answer[] = []
+  for (const window of splitWindow(ask.window, indicator === undefined ? TABLE_DAYS : ALONE_DAYS)) {
+    const request = {
+      name: indicator ?? ask.table,
+      url: publicUrl(source.url, { ...ask, window }),
+      headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
+      secrets: [source.token],
+    }
+    const answer = await requester.get(request, readPublicAnswer)
+    // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
+    if (indicator !== undefined && answer.listed.length === 0) {
+      answer.listed.push({ code: indicator, name: source.nameOf(indicator) })
+    }
+    answers.push(answer)
+  }
+  const { listed, observations } = mergeAnswers(answers)
+  // A request that brought nothing vouches for nothing: the whole ask lists only what each of its requests listed.
+  const codes = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
+  const byAll = listed.filter(({ code }) => codes.every((known) => known.has(code)))
+  return { listed: byAll, observations }
+}
+
+/**
+ * What an answer of either shape holds: a list of indicators, or of tables with their `indicadores`.
+ * @throws FetchFailure when it is no such answer; `datos: []` is one, with nothing in it
+ */
+export async function readPublicAnswer(body: string): Promise<Answer> {
+  const answer = await parseLargeJson(body)
+  if (!isRecord(answer) || !(Object.hasOwn(answer, 'estado') || Object.hasOwn(answer, 'datos'))) {
+    throw new FetchFailure('the answer has neither "estado" nor "datos"')
+  }
+  if (Object.hasOwn(answer, 'estado') && answer.estado !== true) {
+    throw new FetchFailure('the answer says that it is none ("estado" is not true)')
+  }
+  if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
+  return mergeAnswers(answer.datos.flatMap(indicatorsOf).map(readIndicator))
+}
+
+/** One after the other; a series is listed once, under its first name. */
+export function mergeAnswers(answers: readonly Answer[]): Answer {
+  const listed = new Map<string, { code: string; name: string }>()
+  for (const series of answers.flatMap((answer) => answer.listed)) {
+    if (!listed.has(series.code)) listed.set(series.code, series)
+  }
+  return { listed: [...listed.values()], observations: answers.flatMap((answer) => answer.observations) }
+}
+
+function indicatorsOf(entry: unknown): JsonRecord[] {
+  const own = isRecord(entry) ? entry.indicadores : undefined
+  const indicators = own === undefined || own === null ? [entry] : listOf(own, '"indicadores"')
+  return indicators.map((indicator) => {
+    if (isRecord(indicator)) return indicator
+    throw new FetchFailure('"datos" holds something that is not an indicator')
+  })
+}
+
+function readIndicator(indicator: JsonRecord): Answer {
+  const code = textOf(indicator.codigoIndicador)
+  const rows = listOf(indicator.series, '"series"')
+  if (code === '') {
+    // A heading between the rows of a table has no code; values without one cannot be attributed.
+    if (rows.length === 0) return { listed: [], observations: [] }
+    throw new FetchFailure('an indicator has values but no "codigoIndicador"')
+  }
+  return {
+    listed: [{ code, name: textOf(indicator.nombreIndicador) }],
+    observations: rows.flatMap((row) => readRow(code, row)),
+  }
+}
+
+function readRow(code: string, row: unknown): Observation[] {
+  if (!isRecord(row)) throw new FetchFailure(`"series" of ${code} holds something that is not a row`)
+  const { fecha, valorDatoPorPeriodo: value } = row
+  if (value === undefined || value === null) return []
+  const when = textOf(fecha)
+  const day = when.length === 10 ? when : when.replace(/^(\d{4}-\d{2}-\d{2})T.*$/, '$1')
+  return [{ code, day, value: textOf(value), roundedTo: undefined }]
+}
+
+function publicUrl(base: string, { table, indicator, window }: Ask): string {
+  const what =
+    indicator === undefined
+      ? `cuadro/${encodeURIComponent(table)}`
+      : `indicadoresEconomicos/${encodeURIComponent(indicator)}`
+  const dates = `fechaInicio=${slashed(window.from)}&fechaFin=${slashed(window.to)}`
+  return `${base}/Bccr.GE.SDDE.Publico.Indicadores.API/${what}/series?${dates}&idioma=ES`
+}
+
+function slashed(day: string): string {
+  return day.replaceAll('-', '/')
+}
+
+function splitWindow({ from, to }: Window, days: number): Window[] {
+  const windows: Window[] = []
+  for (let start = from; start <= to; start = addDays(start, days)) {
+    windows.push({ from: start, to: earliest(addDays(start, days - 1), to) })
+  }
+  return windows
+}

@@ -1,0 +1,164 @@
+// The folder of blobs: <dir>/ab/cd/<sha256>, each content once, and <dir>/tmp for what is being written. A blob is
+// under its final name only after its bytes are on the disk, and `commit` returns only after its name is too.
+// Which blobs are needed is known by the rows, not here.
+
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import * as nodeFs from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { unlessMissing } from '../../file-hash.ts'
+import type { MemoryShare } from '../../memory-budget.ts'
+import { createSemaphore } from '../../semaphore.ts'
+import { storageError } from '../../storage-error.ts'
+import { type BlobBatch, createBlobBatch } from './batch.ts'
+import { type ByteRange, type Chunks, checkedChunks, chunksOf, copiesOf, createReaderPool } from './chunks.ts'
+import { inParallel } from './parallel.ts'
+import { blobPath, CALLS_AT_ONCE, placeBlobs, syncFolder } from './place.ts'
+import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './writer.ts'
+
+/** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
+export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
+
+export type StoredBlob = { size: number; stream(): Readable; chunks(): Chunks }
+
+export { blobPath }
+
+export type Blobs = {
+  beginBlob(): Promise<BlobWriter>
+  /** Begins the contents of one upload. */
+  beginBatch(memory: MemoryShare): BlobBatch
+  /**
+   * Makes the staged files durable under their final names, or throws and removes them. What was renamed before the
+   * failure stays, complete and right, until `sweep` finds that no row names it.
+   */
+  commit(staged: StagedBlob[]): Promise<void>
+  /**
+   * The size of the whole blob and its bytes, as a stream or lent a chunk at a time. No file is open until the first of
+   * them is asked for. The chunks of a whole blob are checked against its hash, the first time and again when the file
+   * has changed: to hash each download would make it half as fast.
+   */
+  read(sha256: string, range?: ByteRange): Promise<StoredBlob | undefined>
+  /** Whether there was such a blob. */
+  remove(sha256: string): Promise<boolean>
+  /** Whether there is such a blob, without waiting: for use inside a transaction. */
+  isThere(sha256: string): boolean
+  list(): AsyncGenerator<string>
+  /** Removes what a crash left: all temporary files and the blobs without a row. Only while nobody uploads. */
+  sweep(
+    isNamed: (sha256: string) => boolean | Promise<boolean>,
+  ): Promise<{ temporary: number; unnamed: number }>
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+const TWO_DIGITS = /^[0-9a-f]{2}$/
+const MAX_PROVEN = 10_000
+
+export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
+  const temporary = join(dir, 'tmp')
+  const pool: WriterPool = { openFiles: 0, blocks: [] }
+  const semaphore = createSemaphore(CALLS_AT_ONCE)
+  const readerPool = createReaderPool()
+  const proven = new Map<string, number>() // blobs that were right, and when their files were written
+  await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
+  await syncFolder(fs, dir)
+  await syncFolder(fs, dirname(dir))
+
+  const placeOf = (sha256: string): string => blobPath(dir, sha256)
+
+  const beginAt = async (path: string): Promise<BlobWriter> => {
+    try {
+      const file = await fs.open(path, 'wx', 0o600)
+      return createBlobWriter(file, path, (name) => fs.unlink(name), pool)
+    } catch (error) {
+      throw storageError(error)
+    }
+  }
+
+  async function* list() {
+    for (const outer of await namesIn(fs, dir, TWO_DIGITS)) {
+      for (const inner of await namesIn(fs, join(dir, outer), TWO_DIGITS)) {
+        for (const sha256 of await namesIn(fs, join(dir, outer, inner), SHA256)) {
+          if (sha256.startsWith(outer + inner)) yield sha256
+        }
+      }
+    }
+  }
+
+  const remove = async (sha256: string) => {
+    const removed = await unlessMissing(fs.unlink(placeOf(sha256)).then(() => true))
+    return removed === true
+  }
+
+  return {
+    beginBlob: () => beginAt(join(temporary, randomUUID())),
+    beginBatch(memory) {
+      const path = join(temporary, randomUUID())
+      const place = (files: Iterable<{ path: string; sha256: string }>) => placeBlobs(fs, dir, files)
+      return createBlobBatch(
+        { path, begin: beginAt, unlink: (name) => fs.unlink(name), place, semaphore },
+        memory,
+      )
+    },
+    async commit(staged) {
+      try {
+        await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.sync())
+        await placeBlobs(fs, dir, staged)
+      } catch (error) {
+        await inParallel(staged, CALLS_AT_ONCE, (blob) => blob.discard())
+        throw storageError(error)
+      }
+    },
+    async read(sha256, range) {
+      const path = placeOf(sha256)
+      const found = await unlessMissing(fs.stat(path))
+      if (!found) return undefined
+      const { size, mtimeMs } = found
+      const { start, end } = range ?? { start: 0, end: size - 1 }
+      const plain = () => chunksOf(() => fs.open(path, 'r'), { start, end }, readerPool)
+      const chunks = () => {
+        // A part cannot be checked against the hash of the whole.
+        if (end - start + 1 < size || proven.get(sha256) === mtimeMs) return plain()
+        if (proven.size >= MAX_PROVEN) proven.clear()
+        return proving(checkedChunks(plain(), { sha256, size }), () => proven.set(sha256, mtimeMs))
+      }
+      return { size, chunks, stream: () => Readable.from(copiesOf(plain()), { objectMode: false }) }
+    },
+    remove,
+    isThere: (sha256) => existsSync(placeOf(sha256)),
+    list,
+    async sweep(isNamed) {
+      const swept = { temporary: 0, unnamed: 0 }
+      for (const name of await namesIn(fs, temporary, /./)) {
+        await fs.unlink(join(temporary, name))
+        swept.temporary++
+      }
+      for await (const sha256 of list()) {
+        if (await isNamed(sha256)) continue
+        if (await remove(sha256)) swept.unnamed++
+      }
+      return swept
+    },
+  }
+}
+
+/** Bytes that an unprivileged process may still write on the file system of this folder. */
+export async function freeBytes(dir: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await nodeFs.statfs(dir)
+    return bavail * bsize
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string[]> {
+  const names = (await unlessMissing(fs.readdir(path))) ?? []
+  return names.filter((name) => wanted.test(name))
+}
+
+/** The chunks, and a note when all of them have been given. */
+async function* proving(chunks: Chunks, note: () => void): Chunks {
+  yield* chunks
+  note()
+}

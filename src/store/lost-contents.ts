@@ -1,0 +1,55 @@
+// Contents that are known to be lost: rows name them, and no file of theirs is there. Usually there are none.
+
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Db, Row } from './tables.ts'
+
+/** `fault`: what was wrong with it, in words; `since`: when that became known. */
+export type LostContent = Row<'lost_contents'>
+
+const AT_ONCE = 500
+
+/** By SHA-256; none in a database of a schema that knows of no lost contents. */
+export async function selectLostContents(db: Db): Promise<LostContent[]> {
+  const table = sql<{ name: string }>`select name from sqlite_schema where name = 'lost_contents'`
+  if ((await table.execute(db)).rows.length === 0) return []
+  return db.selectFrom('lost_contents').selectAll().orderBy('sha256').execute()
+}
+
+export async function findLostContent(db: Db, sha256: string): Promise<LostContent | undefined> {
+  return db.selectFrom('lost_contents').selectAll().where('sha256', '=', sha256).executeTakeFirst()
+}
+
+/** Which of these contents are known to be lost. They may be hundreds of thousands: others have their turn. */
+export async function selectLostAmong(db: Db, contents: Iterable<string>): Promise<string[]> {
+  const any = await db.selectFrom('lost_contents').select('sha256').limit(1).executeTakeFirst()
+  if (!any) return [] // one look for an upload of any number
+  const lost = new Set<string>()
+  for (const some of portionsOf(contents)) {
+    const rows = await db.selectFrom('lost_contents').select('sha256').where('sha256', 'in', some).execute()
+    for (const { sha256 } of rows) lost.add(sha256)
+    if (some.length === AT_ONCE) await setImmediate()
+  }
+  return [...lost]
+}
+
+/** Forgets that contents were lost: they are there again, or no row names them any more. */
+export async function deleteLostContents(db: Db, contents: readonly string[]): Promise<void> {
+  for (let at = 0; at < contents.length; at += AT_ONCE) {
+    await db
+      .deleteFrom('lost_contents')
+      .where('sha256', 'in', contents.slice(at, at + AT_ONCE))
+      .execute()
+  }
+}
+
+function* portionsOf(contents: Iterable<string>): Generator<string[]> {
+  let some: string[] = []
+  for (const sha256 of contents) {
+    some.push(sha256)
+    if (some.length < AT_ONCE) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
+}

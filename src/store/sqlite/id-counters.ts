@@ -1,0 +1,50 @@
+// The counters that ids are given out from (AUTOINCREMENT, in SQLite's own table `sqlite_sequence`). An id never means
+// two things: not after a restore, which leaves out what was given since the backup, and not after a migration.
+
+import type Sqlite from 'better-sqlite3'
+
+/** The highest id that each table has given out so far. */
+export type Counters = Record<string, number>
+
+const STEP = 1_000_000
+const HIGHEST = Number.MAX_SAFE_INTEGER // 2^53-1: what JSON carries exactly
+
+/** The counter of each table that has one, 0 for a table that never had a row. */
+export function readCounters(sqlite: Sqlite.Database): Counters {
+  const tables = sqlite
+    .prepare(`select name from sqlite_schema where type = 'table' and sql like '%AUTOINCREMENT%'`)
+    .pluck()
+    .all() as string[]
+  const counter = sqlite.prepare('select coalesce(max(seq), 0) from sqlite_sequence where name = ?').pluck()
+  return Object.fromEntries(tables.map((table) => [table, Number(counter.get(table))]))
+}
+
+/**
+ * Moves each counter 1,000,000 above what it is and what `above` says, so that no id is given again that somebody may
+ * have seen. An ERP may have chosen ids near 2^53: there it moves by half of what is left.
+ */
+export function raiseCounters(sqlite: Sqlite.Database, above: Counters = {}): Counters {
+  const raised: Counters = {}
+  for (const [table, counter] of Object.entries(readCounters(sqlite))) {
+    const from = Math.max(counter, above[table] ?? 0)
+    raised[table] = from + Math.max(0, Math.min(STEP, Math.floor((HIGHEST - from) / 2)))
+  }
+  writeCounters(sqlite, raised)
+  return raised
+}
+
+/** Lets no counter be below what it was: a migration that builds a table anew would begin at the ids that are left. */
+export function keepCounters(sqlite: Sqlite.Database, before: Counters): void {
+  const after = readCounters(sqlite)
+  const fallen = Object.entries(after).filter(([table, counter]) => counter < (before[table] ?? 0))
+  writeCounters(sqlite, Object.fromEntries(fallen.map(([table]) => [table, before[table] ?? 0])))
+}
+
+function writeCounters(sqlite: Sqlite.Database, counters: Counters): void {
+  const remove = sqlite.prepare('delete from sqlite_sequence where name = ?') // it has no key to replace by
+  const insert = sqlite.prepare('insert into sqlite_sequence (name, seq) values (?, ?)')
+  for (const [table, counter] of Object.entries(counters)) {
+    remove.run(table)
+    insert.run(table, counter)
+  }
+}

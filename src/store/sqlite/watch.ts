@@ -1,0 +1,43 @@
+// Notices what another process committed (a `sync` or `key create` on the command line) within a second,
+// by one cheap look a few times a second instead of one for each request.
+
+import type { Db } from '../tables.ts'
+import { outsideVersion } from './database.ts'
+
+const LOOK_EVERY_MS = 250
+
+export type Watch = { close(): Promise<void> }
+
+/**
+ * Calls `changed` after each commit of another process; a failing look or call goes to `failed`.
+ * Commits from now on are seen: read what you keep after this has returned, or once more.
+ */
+export async function watchDatabase(
+  db: Db,
+  changed: () => Promise<void>,
+  failed: (error: unknown) => void,
+): Promise<Watch> {
+  let seen = await outsideVersion(db)
+  let looking: Promise<void> | undefined
+  const look = async () => {
+    try {
+      const version = await outsideVersion(db)
+      if (version === seen) return
+      await changed()
+      seen = version
+    } catch (error) {
+      failed(error)
+    } finally {
+      looking = undefined
+    }
+  }
+  const timer = setInterval(() => {
+    looking ??= look()
+  }, LOOK_EVERY_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}

@@ -1,0 +1,142 @@
+// The questions of one window, and which of the answers is believed to be whole. What fails is a problem of the run,
+// and the other answers of the window count all the same.
+
+import { addDays, dayOf, earliest, type IsoDate, todayIn } from '../dates.ts'
+import { reasonOf } from '../errors.ts'
+import { type Answer, type Ask, type Feed, FetchFailure, type Window } from '../providers/provider.ts'
+import { type SyncState, seriesOf } from './state.ts'
+
+/** One valid answer. */
+export type Reading = {
+  /** The one series that was asked for; undefined: the whole table. */
+  indicator: string | undefined
+  answer: Answer
+  /** Series that were asked for and that the answer does not list. */
+  unlisted: ReadonlySet<string>
+  /** Whether these were asked for alone, or twice where that is impossible: then silence is an answer. */
+  silenceCounts: boolean
+  /**
+   * The day in Costa Rica when it was asked: days after it had not begun. Not later than by the clock of the source:
+   * this machine's may be years ahead, and would have empty years believed.
+   */
+  askedOn: IsoDate
+  /** Whether the source gives values as published. */
+  exact: boolean
+  /** Not so: there was nothing at all, and a second look failed. */
+  isConfirmed: boolean
+}
+
+/** Whether an answer says something of a series, be it that there is nothing (decisions 2.6). */
+export function saysOf({ unlisted, silenceCounts }: Reading, code: string): boolean {
+  return silenceCounts || !unlisted.has(code)
+}
+
+/**
+ * Asks for a window of a feed; `codes` are those of its series that are wanted. `stopped` is what ends the run, such as
+ * a wish to stop: what was read before is still to be stored.
+ */
+export async function readWindow(
+  state: SyncState,
+  feed: Feed,
+  codes: ReadonlySet<string>,
+  window: Window,
+): Promise<{ readings: Reading[]; stopped?: { cause: unknown } }> {
+  const indicators = feed.indicators?.filter((code) => codes.has(code)) ?? [undefined]
+  const readings: Reading[] = []
+  for (const indicator of indicators) {
+    try {
+      readings.push(await readOne(state, feed, indicator, window))
+    } catch (cause) {
+      if (!(cause instanceof FetchFailure)) return { readings, stopped: { cause } }
+      state.problems.add(failureInWords(feed, indicator, reasonOf(cause)))
+    }
+  }
+  checkClock(state)
+  return { readings }
+}
+
+/** A clock that is years ahead would have a run ask for empty years; one that is wrong at all answers for a wrong day. */
+function checkClock(state: SyncState): void {
+  const { sourceDay } = state.session
+  if (sourceDay === undefined) return
+  const ahead = dayOf(state.today) - dayOf(sourceDay)
+  if (Math.abs(ahead) < 2) return
+  state.problems.add(`the clock of this machine says ${state.today}, that of the source ${sourceDay}`)
+  if (ahead < 0) return
+  state.today = sourceDay
+  state.tomorrow = addDays(sourceDay, 1)
+}
+
+async function readOne(
+  state: SyncState,
+  feed: Feed,
+  indicator: string | undefined,
+  window: Window,
+): Promise<Reading> {
+  const { session } = state
+  const ask = { table: feed.table, indicator, window }
+  const read = async (one: Ask) => {
+    const startedOn = todayIn(state.now)
+    const answer = await session.read(one)
+    return { answer, askedOn: earliest(startedOn, session.sourceDay ?? startedOn) }
+  }
+  const { answer, askedOn } = await read(ask)
+  const unlisted = unlistedIn(state, feed, indicator, answer)
+  const isAlone = indicator !== undefined && session.supportsSingleSeries
+  // Nothing at all for days that have begun is rare enough to be worth a second look before it is believed. So is what a
+  // table does not list, where it cannot be asked for alone (decisions 2.6).
+  const isDoubtful =
+    (answer.observations.length === 0 && window.from < askedOn) ||
+    (unlisted.size > 0 && !session.supportsSingleSeries)
+  const first = {
+    indicator,
+    answer,
+    unlisted,
+    silenceCounts: isAlone,
+    askedOn,
+    exact: session.exact,
+    isConfirmed: true,
+  }
+  if (!isDoubtful) return first
+  try {
+    const second = await read({ ...ask, again: true })
+    const both = mergedAnswer(second.answer, answer)
+    const stillUnlisted = unlistedIn(state, feed, indicator, both)
+    const silenceCounts = isAlone || !session.supportsSingleSeries
+    const { askedOn } = second
+    return { ...first, answer: both, unlisted: stillUnlisted, silenceCounts, askedOn, exact: session.exact }
+  } catch (error) {
+    if (!(error instanceof FetchFailure)) throw error
+    state.problems.add(failureInWords(feed, indicator, reasonOf(error)))
+    // Nothing at all is an answer too, but without a second one the next run asks again.
+    return { ...first, isConfirmed: answer.observations.length > 0 }
+  }
+}
+
+/** The series that were asked for and are not among those that the answer lists. */
+function unlistedIn(
+  state: SyncState,
+  feed: Feed,
+  indicator: string | undefined,
+  answer: Answer,
+): Set<string> {
+  const wanted = indicator === undefined ? seriesOf(state, feed).map((one) => one.external_code) : [indicator]
+  const listed = new Set(answer.listed.map(({ code }) => code))
+  return new Set(wanted.filter((code) => !listed.has(code)))
+}
+
+/** The newer answer, and of the one before it the series that the newer does not list. */
+function mergedAnswer(newer: Answer, older: Answer): Answer {
+  const listed = new Set(newer.listed.map(({ code }) => code))
+  const isOnlyInOlder = ({ code }: { code: string }) => !listed.has(code)
+  return {
+    listed: [...newer.listed, ...older.listed.filter(isOnlyInOlder)],
+    observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
+  }
+}
+
+/** Names what was asked for, unless the provider has named it by itself. */
+function failureInWords(feed: Feed, indicator: string | undefined, reason: string): string {
+  const asked = indicator ?? feed.table
+  return reason.startsWith(`${asked}: `) ? reason : `${feed.indicators ? asked : feed.name}: ${reason}`
+}

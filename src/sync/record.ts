@@ -1,0 +1,57 @@
+// What a run knows when it begins, and the words that its record ends with.
+
+import { addDays, type Clock, todayIn } from '../dates.ts'
+import { AppError } from '../errors.ts'
+import type { Provider } from '../providers/provider.ts'
+import { selectCoverage } from '../store/coverage.ts'
+import { selectProviders } from '../store/providers.ts'
+import { selectSeriesOf } from '../store/series.ts'
+import type { Db, SyncStatus } from '../store/tables.ts'
+import type { SyncProgress, SyncRecord } from './state.ts'
+
+const MAX_MESSAGE = 2000
+
+/** @throws AppError `failed` for a provider that is not in the database */
+export async function readRecord(
+  db: Db,
+  provider: Provider,
+  clock: Clock,
+  stored: (progress: SyncProgress) => Promise<void>,
+): Promise<Omit<SyncRecord, 'runId'>> {
+  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
+  const today = todayIn(clock)
+  const series = await selectSeriesOf(db, row.id)
+  return {
+    db,
+    provider,
+    providerId: row.id,
+    today,
+    tomorrow: addDays(today, 1),
+    now: clock,
+    series,
+    covered: {
+      answered: new Map(await selectCoverage(db)),
+      final: new Map(await selectCoverage(db, 'final')),
+      exact: new Map(await selectCoverage(db, 'exact')),
+    },
+    firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
+    answered: new Map(),
+    refused: new Set(),
+    counts: { inserted: 0, updated: 0, unchanged: 0 },
+    answers: 0,
+    problems: new Set(),
+    stored,
+  }
+}
+
+/** `ok`: nothing failed; `parcial`: something was answered all the same (decisions 2.10). */
+export function statusOf({ problems, answers }: Pick<SyncRecord, 'problems' | 'answers'>): SyncStatus {
+  return problems.size === 0 ? 'ok' : answers > 0 ? 'parcial' : 'error'
+}
+
+export function messageOf(problems: ReadonlySet<string>): string | null {
+  if (problems.size === 0) return null
+  const text = [...problems].join('; ')
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+}

@@ -1,0 +1,174 @@
+// Rounded values become exact by themselves once there is a source that does not round: window by window, from the newest
+// to the oldest, each under the lock of a sync, which is given up in between so that every other run comes first. What was
+// asked for is remembered (coverage `exact`), so that nothing is asked for twice (decisions 2.6).
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
+import { reasonOf } from '../errors.ts'
+import type { Feed, Provider, Session, Window } from '../providers/provider.ts'
+import { selectProviders } from '../store/providers.ts'
+import { findRefinableDay } from '../store/rates.ts'
+import { takeLock } from '../store/sqlite/lock.ts'
+import {
+  closeInterruptedRuns,
+  closeRun,
+  findOpenRefining,
+  insertRun,
+  type SyncRunRow,
+  updateRun,
+} from '../store/sync-runs.ts'
+import { alone, syncChunk } from './chunk.ts'
+import { messageOf, readRecord, statusOf } from './record.ts'
+import type { SyncDeps } from './run.ts'
+import { type SyncProgress, type SyncState, seriesOf } from './state.ts'
+
+export type RefineRequest = { signal: AbortSignal; progress?: (progress: SyncProgress) => void }
+
+const GIVES_WAY_MS = 250 // between two windows, beside the pace of the requests
+const TRY_AGAIN_MS = 1000
+const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
+
+type Totals = Pick<SyncState, 'counts' | 'answers' | 'problems'>
+
+/** The record that is open, and what is to go into it. */
+type Refining = { runId: number | undefined; from: IsoDate; totals: Totals; ended: SyncRunRow[] }
+
+/**
+ * Reads the rounded values of each enabled provider again. Returns the runs that it recorded, which are none where there
+ * is nothing to do; more than one where others came in between.
+ */
+export async function refine(
+  deps: SyncDeps,
+  providers: readonly Provider[],
+  request: RefineRequest,
+): Promise<SyncRunRow[]> {
+  const stored = await selectProviders(deps.db)
+  const ended: SyncRunRow[] = []
+  for (const provider of providers) {
+    if (!stored.some(({ code, enabled }) => enabled && code === provider.code)) continue
+    ended.push(...(await refineProvider(deps, provider, request)))
+  }
+  return ended
+}
+
+async function refineProvider(
+  deps: SyncDeps,
+  provider: Provider,
+  request: RefineRequest,
+): Promise<SyncRunRow[]> {
+  const refining: Refining = { runId: undefined, from: LATEST_DAY, totals: newTotals(), ended: [] }
+  let session: Session | undefined
+  try {
+    session = provider.connect(deps.settings(), request.signal)
+    for (const feed of provider.feeds) {
+      let before: IsoDate | undefined = LATEST_DAY
+      while (session.exact && before !== undefined) {
+        before = await refineWindow(deps, provider, session, feed, { before, request, refining })
+        if (before !== undefined) await sleep(GIVES_WAY_MS, undefined, { signal: request.signal })
+      }
+    }
+  } catch (error) {
+    refining.totals.problems.add(request.signal.aborted ? 'stopped, goes on later' : reasonOf(error))
+    if (!request.signal.aborted) deps.log.error('refining failed', { cause: reasonOf(error) })
+  }
+  for (const { message } of session?.notices() ?? []) refining.totals.problems.add(message)
+  await closeRecord(deps, refining, request.signal.aborted)
+  return refining.ended
+}
+
+/** Reads the newest window before a day that holds rounded values; returns its first day, or undefined at the end. */
+async function refineWindow(
+  deps: SyncDeps,
+  provider: Provider,
+  session: Session,
+  feed: Feed,
+  turn: { before: IsoDate; request: RefineRequest; refining: Refining },
+): Promise<IsoDate | undefined> {
+  const { db } = deps
+  const { request, refining } = turn
+  const lock = await nextTurn(deps, request.signal)
+  try {
+    // Others may have stored since: nothing of an earlier window is believed.
+    const record = await readRecord(db, provider, deps.clock, async (progress) => {
+      await deps.changed()
+      request.progress?.(progress)
+    })
+    const series = seriesOf({ ...record, runId: 0 }, feed)
+    const older = { ...ALL_DAYS, to: addDays(turn.before, -1) }
+    const ids = series.map(({ id }) => id)
+    const to = await findRefinableDay(db, ids, older)
+    if (to === undefined) return undefined
+    const most = { from: latest(addDays(to, 1 - feed.chunkDays), EARLIEST_DAY), to }
+    const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
+    const runId = await openRecord(deps, refining, record.providerId, window)
+    const state: SyncState = Object.assign(record, { runId, session, ...refining.totals })
+    const codes: string[] = []
+    for (const { id, external_code } of series) {
+      if ((await findRefinableDay(db, [id], window)) !== undefined) codes.push(external_code)
+    }
+    const result = await syncChunk(state, feed, window, codes)
+    for (const code of result?.unlisted ?? []) {
+      if (feed.indicators === undefined && codes.includes(code))
+        await syncChunk(state, alone(feed, code), window)
+    }
+    refining.totals = { counts: state.counts, answers: state.answers, problems: state.problems }
+    refining.from = earliest(refining.from, window.from)
+    // Should another run come in between, its record is closed as it stands.
+    await updateRun(db, runId, { ...state.counts, dateFrom: refining.from })
+    // A source that fails is left alone until the next good run.
+    return result ? window.from : undefined
+  } finally {
+    lock.release()
+  }
+}
+
+/** The lock of a sync, as soon as no other run holds it. */
+async function nextTurn({ dataDir }: SyncDeps, signal: AbortSignal) {
+  for (;;) {
+    signal.throwIfAborted()
+    const lock = takeLock(dataDir, 'sync.lock')
+    if (lock) return lock
+    await sleep(TRY_AGAIN_MS, undefined, { signal })
+  }
+}
+
+/** The record to count in: a new one at first, and when another run came in between and closed it. */
+async function openRecord(
+  deps: SyncDeps,
+  refining: Refining,
+  providerId: number,
+  window: Window,
+): Promise<number> {
+  const { db, clock, log } = deps
+  const now = clock().toISOString()
+  if (refining.runId !== undefined && (await findOpenRefining(db)) === refining.runId) return refining.runId
+  await closeInterruptedRuns(db, now)
+  refining.totals = newTotals()
+  refining.from = window.from
+  const run = { trigger: 'refine', dateFrom: window.from, dateTo: window.to, startedAt: now } as const
+  refining.runId = await insertRun(db, { providerId, ...run })
+  log.info('refining started', { run: refining.runId })
+  return refining.runId
+}
+
+async function closeRecord(
+  { db, clock, log }: SyncDeps,
+  refining: Refining,
+  stopped: boolean,
+): Promise<void> {
+  const { runId, totals } = refining
+  if (runId === undefined || (await findOpenRefining(db)) !== runId) return
+  const status = stopped ? 'parcial' : statusOf(totals)
+  const end = {
+    ...totals.counts,
+    status,
+    message: messageOf(totals.problems),
+    finishedAt: clock().toISOString(),
+  }
+  refining.ended.push(await closeRun(db, runId, end))
+  log.info('refining finished', { run: runId, status, ...totals.counts })
+}
+
+function newTotals(): Totals {
+  return { counts: { inserted: 0, updated: 0, unchanged: 0 }, answers: 0, problems: new Set() }
+}

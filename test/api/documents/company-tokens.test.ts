@@ -1,0 +1,152 @@
+// Tokens of one company: what belongs to another one is, to them, not there.
+
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { AT, batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+import { elsewhere } from '../support.ts'
+
+const AGENTS = '/api/v1/agent/get_by_company'
+const LIST = '/api/v1/documents'
+const ours = { authorization: 'Bearer cbt_acme' }
+const theirs = { authorization: 'Bearer cbt_otra' }
+const OTHER = { ...batch(pdf('suyo')), company_id: 2, agent_id: 3, owner_id: 2 }
+
+let app: TestApp
+const ids: number[] = []
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+  await elsewhere(app, async (db) => {
+    for (const [name, company_id] of [
+      ['cbt_acme', 1],
+      ['cbt_otra', 2],
+    ] as const) {
+      const allow = 'documents:POST documents:GET agent:POST'
+      await db
+        .insertInto('tokens')
+        .values({ name, company_id, hash: hashOfSecret(name), allow, created_at: AT })
+        .execute()
+    }
+  })
+  await until(async () => (await read(app, LIST, ours)).status === 200)
+  for (const [body, headers] of [
+    [batch(pdf('nuestro')), ours],
+    [OTHER, theirs],
+  ] as const) {
+    const response = await post(app, CREATE, body, headers)
+    assert.equal(response.status, 200)
+    const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
+    ids.push(created_documents[0]?.id ?? 0)
+  }
+})
+
+/** All of an answer that could tell anything. */
+async function whole(response: Response) {
+  const headers = Object.fromEntries(response.headers)
+  for (const name of ['date', 'x-request-id']) delete headers[name]
+  return { status: response.status, headers, body: await response.text() }
+}
+
+const uploads: [what: string, body: Record<string, unknown>, message: string][] = [
+  ['another company', OTHER, 'Company not found'],
+  ['a company that is not there', { ...OTHER, company_id: 99 }, 'Company not found'],
+  ['an agent of another company', { ...batch(pdf()), agent_id: 3 }, 'Agent not found'],
+  ['an agent that is not there', { ...batch(pdf()), agent_id: 99 }, 'Agent not found'],
+  ['an owner of another company', { ...batch(pdf()), owner_id: 2 }, 'Owner not found'],
+  ['an owner that is not there', { ...batch(pdf()), owner_id: 99 }, 'Owner not found'],
+]
+for (const [what, body, message] of uploads) {
+  test(`a token of one company uploads nothing to ${what}`, async () => {
+    const answer = await whole(await post(app, CREATE, body, ours))
+    assert.deepEqual([answer.status, JSON.parse(answer.body)], [404, { status: 'not found', message }])
+  })
+}
+
+test('an upload to another company is answered as one to none, before and after its agent is looked up', async () => {
+  for (const headers of [ours, { ...ours, 'idempotency-key': 'one' }]) {
+    const of = async (body: unknown) => whole(await post(app, CREATE, body, headers))
+    assert.deepEqual(await of(OTHER), await of({ ...OTHER, company_id: 99 }))
+    assert.deepEqual(await of({ ...OTHER, agent_id: 1 }), await of({ ...OTHER, company_id: 99 }))
+  }
+})
+
+test('a token of one company uploads to it, to an owner of no company too', async () => {
+  const response = await post(app, CREATE, { ...batch(pdf('mío')), owner_id: 3 }, ours)
+  assert.equal(response.status, 200)
+})
+
+test('an Idempotency-Key is of the token, whatever its company', async () => {
+  const headers = { 'idempotency-key': 'mayo' }
+  const first = await (await post(app, CREATE, batch(pdf('mayo')), { ...ours, ...headers })).text()
+  const again = await (await post(app, CREATE, batch(pdf('mayo')), { ...ours, ...headers })).text()
+  assert.equal(again, first)
+  const other = await post(app, CREATE, OTHER, { ...theirs, ...headers })
+  assert.equal(other.status, 200)
+})
+
+test('the agents of another company are those of none, with its right code too', async () => {
+  const of = async (body: unknown, headers = ours) => whole(await post(app, AGENTS, body, headers))
+  assert.equal((await of({ company_id: 1, code: 'ACME' })).status, 200)
+  assert.equal((await of({ company_id: 2, code: 'OTRA' }, theirs)).status, 200)
+  const none = await of({ company_id: 99, code: 'OTRA' })
+  assert.deepEqual(
+    [none.status, JSON.parse(none.body)],
+    [404, { status: 'not found', message: 'Company not found' }],
+  )
+  assert.deepEqual(await of({ company_id: 2, code: 'OTRA' }), none)
+  assert.deepEqual(await of({ company_id: 2, code: 'no' }), none)
+})
+
+test('the list holds the documents of the company alone, on every page', async () => {
+  const companies = new Set<number>()
+  let after = 0
+  for (;;) {
+    const page = (await (await read(app, `${LIST}?limit=1&after=${after}`, ours)).json()) as {
+      documents: { company_id: number }[]
+      next_after: number
+      has_more: boolean
+    }
+    for (const { company_id } of page.documents) companies.add(company_id)
+    if (!page.has_more) break
+    after = page.next_after
+  }
+  assert.deepEqual([...companies], [1])
+})
+
+test('the list of another company is a 404, as that of none; of its agents there is nothing', async () => {
+  const of = async (query: string) => whole(await read(app, `${LIST}?${query}`, ours))
+  const none = await of('company_id=99')
+  assert.deepEqual(
+    [none.status, JSON.parse(none.body)],
+    [404, { status: 'not found', message: 'Company not found' }],
+  )
+  assert.deepEqual(await of('company_id=2'), none)
+  assert.deepEqual(await of('company_id=2&agent_id=3'), none)
+  assert.deepEqual(await of('agent_id=3'), await of('agent_id=99'))
+  assert.deepEqual(JSON.parse((await of('agent_id=3')).body).documents, [])
+  assert.ok(JSON.parse((await of('company_id=1&agent_id=1')).body).documents.length > 0)
+})
+
+const asked: [what: string, path: string, init?: { method?: string; headers?: Record<string, string> }][] = [
+  ['its row', ''],
+  ['its row by HEAD', '', { method: 'HEAD' }],
+  ['its content', '/content'],
+  ['its content by HEAD', '/content', { method: 'HEAD' }],
+  ['a range', '/content', { headers: { range: 'bytes=0-1' } }],
+  ['a range outside it', '/content', { headers: { range: 'bytes=5000-' } }],
+  ['whether it is the one that is held', '/content', { headers: { 'if-none-match': '*' } }],
+]
+for (const [what, path, { method = 'GET', headers = {} } = {}] of asked) {
+  test(`of a document of another company ${what} is as of one that is not there`, async () => {
+    const [own, other] = ids
+    const of = async (id: unknown) =>
+      whole(await fetch(`${app.app.url}${LIST}/${id}${path}`, { method, headers: { ...ours, ...headers } }))
+    const answer = await of(other)
+    assert.equal(answer.status, 404)
+    assert.deepEqual(answer, await of(999))
+    assert.notEqual((await of(own)).status, 404)
+  })
+}

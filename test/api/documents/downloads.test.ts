@@ -1,0 +1,165 @@
+// Downloads that go wrong: the disk fails, the document vanishes, the client does not read or goes away.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readlinkSync } from 'node:fs'
+import * as nodeFs from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import type { BlobFs } from '../../../src/store/blobs/blobs.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+
+const LARGE = randomBytes(30_000_000)
+
+async function open(t: TestContext, blobFs?: BlobFs): Promise<{ app: TestApp; path: string }> {
+  const app = await startTestApp(t, blobFs && { blobFs })
+  await fillDirectory(app)
+  const response = await post(app, CREATE, batch({ ...pdf(), base64: LARGE.toString('base64') }))
+  const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
+  return { app, path: `/api/v1/documents/${created_documents[0]?.id}/content` }
+}
+
+const errorsIn = (app: TestApp) =>
+  app.logged
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"'))
+
+/** The files below the data directory that this process has open. */
+function openBlobs(app: TestApp): string[] {
+  const paths = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return []
+    }
+  })
+  return paths.filter((path) => path.startsWith(join(app.dataDir, 'blobs')))
+}
+
+/** A client that asks for the content and reads nothing of it. */
+function stuckClient(t: TestContext, app: TestApp, path: string): Socket {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.app.url).port) })
+  t.after(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKENS.all}\r\n\r\n`)
+  return socket
+}
+
+test('a disk that cannot be read is a 500 of the usual shape, logged once', async (t) => {
+  let broken = false
+  const { app, path } = await open(t, {
+    ...nodeFs,
+    async open(name, flags, mode) {
+      if (broken && flags === 'r') throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
+      return nodeFs.open(name, flags, mode)
+    },
+  })
+  broken = true
+  const response = await read(app, path)
+  assert.equal(response.status, 500)
+  assert.deepEqual(await response.json(), { status: 'error', message: 'Internal server error' })
+  assert.match(response.headers.get('x-request-id') ?? '', /./)
+  assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(response.headers.get('etag'), null)
+  assert.equal(errorsIn(app).length, 1)
+  broken = false
+  assert.equal((await (await read(app, path)).arrayBuffer()).byteLength, LARGE.length)
+})
+
+test('a disk that fails in the middle cuts the download short, and is logged', async (t) => {
+  const { app, path } = await open(t, {
+    ...nodeFs,
+    async open(name, flags, mode) {
+      const file = await nodeFs.open(name, flags, mode)
+      const read = async (block: Buffer, from: number, length: number, at: number) => {
+        if (at > 0) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
+        return file.read(block, from, length, at)
+      }
+      const close = () => file.close()
+      const isBlob = flags === 'r' && /[0-9a-f]{64}$/.test(String(name))
+      return isBlob ? ({ read, close } as unknown as nodeFs.FileHandle) : file
+    },
+  })
+  const response = await read(app, path)
+  await assert.rejects(response.arrayBuffer())
+  await until(() => errorsIn(app).length === 1)
+  assert.match(errorsIn(app)[0] ?? '', /download broke off.*EIO/)
+})
+
+test('a document that is deleted while it is looked up is 404', async (t) => {
+  let remove: (() => void) | undefined
+  const { app, path } = await open(t, {
+    ...nodeFs,
+    stat: (async (name: string) => {
+      remove?.()
+      if (remove) await nodeFs.unlink(name)
+      return nodeFs.stat(name)
+    }) as typeof nodeFs.stat,
+  })
+  const database = new Sqlite(join(app.dataDir, 'cambista.db'))
+  t.after(() => database.close())
+  remove = () => database.exec('delete from documents; delete from attachments')
+  const response = await read(app, path)
+  assert.equal(response.status, 404)
+  assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })
+  assert.deepEqual(errorsIn(app), [])
+})
+
+test('a content that is missing or has another size is never sent', async (t) => {
+  const { app, path } = await open(t)
+  const sha256 = createHash('sha256').update(LARGE).digest('hex')
+  const blob = join(app.dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+  await nodeFs.truncate(blob, LARGE.length - 1)
+  for (const headers of [undefined, { range: 'bytes=0-9' }])
+    assert.equal((await read(app, path, headers)).status, 500)
+  await nodeFs.unlink(blob)
+  assert.equal((await read(app, path)).status, 500)
+  await until(() => errorsIn(app).length === 3) // lines are written some at a time
+})
+
+test('clients that go away in the middle leave no file open and no error', async (t) => {
+  const { app, path } = await open(t)
+  for (let client = 0; client < 20; client += 1) {
+    const socket = stuckClient(t, app, path)
+    await until(() => openBlobs(app).length > 0)
+    if (client % 2 === 0) socket.destroy()
+    else socket.resetAndDestroy()
+    await until(() => openBlobs(app).length === 0)
+  }
+  assert.deepEqual(errorsIn(app), [])
+})
+
+test('clients that do not read take little memory, and do not hold up the end for long', async (t) => {
+  const { app, path } = await open(t)
+  const before = process.memoryUsage.rss()
+  for (let client = 0; client < 40; client += 1) stuckClient(t, app, path)
+  await until(() => openBlobs(app).length === 40)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const rise = process.memoryUsage.rss() - before
+  assert.ok(rise < 100_000_000, `${Math.round(rise / 1e6)} MB for 40 clients`)
+  const started = performance.now()
+  await app.app.close()
+  assert.ok(performance.now() - started < 13_000)
+  await until(() => openBlobs(app).length === 0)
+  assert.deepEqual(errorsIn(app), [])
+})
+
+test('a reader that comes back after a pause gets every byte', async (t) => {
+  const { app, path } = await open(t)
+  const socket = stuckClient(t, app, path)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  const pieces: Buffer[] = []
+  socket.on('data', (piece: Buffer) => pieces.push(piece))
+  socket.resume()
+  socket.end()
+  await once(socket, 'close')
+  const all = Buffer.concat(pieces)
+  assert.ok(all.subarray(all.indexOf('\r\n\r\n') + 4).equals(LARGE))
+})

@@ -1,0 +1,93 @@
+// A data directory on a file system that fills up: uploads are refused in words, nothing half-kept stays, what was
+// kept is read on, and it goes on by itself when there is room again.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { mountSmallDisk, PAGE, type SmallDisk } from '../../support/small-disk.ts'
+
+/** An app whose data directory has room for so many bytes, or the reason why there is none. */
+async function openOnSmallDisk(
+  t: TestContext,
+  bytes: number,
+): Promise<{ app: TestApp; disk: SmallDisk } | { reason: string }> {
+  const disk = mountSmallDisk(t, bytes)
+  if ('reason' in disk) return disk
+  const app = await startTestApp(t, { dataDir: join(disk.dir, 'data'), limits: { minFree: 0 } })
+  await fillDirectory(app)
+  return { app, disk }
+}
+
+function blobFiles(app: TestApp): string[] {
+  return readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+}
+
+const random = (bytes: number) => ({ ...pdf(), base64: randomBytes(bytes).toString('base64') })
+
+async function rowsOf(app: TestApp): Promise<{ id: number; sha256: string }[]> {
+  const response = await read(app, '/api/v1/documents?limit=200')
+  assert.equal(response.status, 200)
+  return ((await response.json()) as { documents: { id: number; sha256: string }[] }).documents
+}
+
+/** No row without its blob, no blob without a row, no temporary file. */
+async function checkNothingHalf(app: TestApp): Promise<void> {
+  const named = new Set((await rowsOf(app)).map(({ sha256 }) => sha256))
+  assert.deepEqual(blobFiles(app).sort(), [...named].sort())
+}
+
+async function isFull(response: Response): Promise<void> {
+  assert.equal(response.status, 507)
+  const { status, message } = (await response.json()) as Record<string, string>
+  assert.equal(status, 'error')
+  assert.match(message ?? '', /^Not enough .*disk space/)
+}
+
+test('a body that outgrows the disk is refused, and leaves nothing', async (t) => {
+  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in opened) return t.skip(opened.reason)
+  const { app } = opened
+  assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
+  const [kept] = await rowsOf(app)
+  for (const stated of [true, false]) {
+    const text = JSON.stringify(batch(random(1000), random(30_000_000)))
+    const body = stated ? text : new Blob([text]).stream() // chunked, so that its length is not known
+    const init = { method: 'POST', body, duplex: 'half', headers: { authorization: 'Bearer cbt_all' } }
+    await isFull(await fetch(app.app.url + CREATE, init as RequestInit))
+    await checkNothingHalf(app)
+    assert.equal((await read(app, `/api/v1/documents/${kept?.id}/content`)).status, 200)
+  }
+  assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
+})
+
+test('a disk that is full at any moment of an upload keeps all of it or nothing', async (t) => {
+  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
+  if ('reason' in opened) return t.skip(opened.reason)
+  const { app, disk } = opened
+  const seen = new Set<number>()
+  for (let pages = 0; pages <= 24; pages += 1) {
+    disk.leave(pages * PAGE)
+    const before = (await rowsOf(app)).length
+    const response = await post(app, CREATE, batch(random(3000), { ...random(3000), name: 'x'.repeat(255) }))
+    seen.add(response.status)
+    if (response.status !== 200) await isFull(response)
+    assert.equal((await rowsOf(app)).length - before, response.status === 200 ? 2 : 0, `${pages} pages`)
+    await checkNothingHalf(app)
+  }
+  assert.deepEqual([...seen].sort(), [200, 507])
+  const reasons = app.logged.filter((line) => line.includes('database or disk is full'))
+  assert.ok(reasons.length > 0, 'the database never met the full disk')
+  disk.makeRoom()
+  assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
+  await checkNothingHalf(app)
+  assert.deepEqual(
+    app.logged.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
+})

@@ -1,0 +1,227 @@
+// What clients see of a restore: ids that they know are never given to something else, and what is lost is told.
+
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { blobPath } from '../../../src/store/blobs/blobs.ts'
+import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { contentsOf, openTestBlobs } from '../../support/parties.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+type Row = { id: number; name: string; content?: string }
+
+type Ground = {
+  app: TestApp
+  dataDir: string
+  set: string
+  upload(...texts: string[]): Promise<number[]>
+  rowsAfter(id: number): Promise<Row[]>
+  backUp(): Promise<void>
+  /** Stops the server, moves its data directory away, restores and starts it again. */
+  restore(...flags: string[]): Promise<{ code: number; out: string; err: string }>
+}
+
+async function ground(t: TestContext): Promise<Ground> {
+  const home = temporaryDirectory(t)
+  const dataDir = join(home, 'data')
+  const set = join(home, 'set')
+  let moved = 0
+  const here: Ground = {
+    app: await startTestApp(t, { dataDir }),
+    dataDir,
+    set,
+    async upload(...texts) {
+      const response = await post(here.app, CREATE, batch(...texts.map((text) => pdf(text, `${text}.pdf`))))
+      assert.equal(response.status, 200)
+      const { created_documents } = (await response.json()) as { created_documents: Row[] }
+      return created_documents.map(({ id }) => id)
+    },
+    async rowsAfter(id) {
+      const response = await read(here.app, `/api/v1/documents?limit=200&after=${id}`)
+      return ((await response.json()) as { documents: Row[] }).documents
+    },
+    async backUp() {
+      const made = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
+      assert.equal(made.code, 0, made.err)
+    },
+    async restore(...flags) {
+      await here.app.app.close()
+      renameSync(dataDir, `${dataDir}.${++moved}`)
+      const end = await runCommand(['backup', 'restore', set, '--data-dir', dataDir, ...flags])
+      here.app = await startTestApp(t, { dataDir })
+      return end
+    },
+  }
+  await fillDirectory(here.app)
+  return here
+}
+
+test('a reader that was further than the backup misses nothing, and finds no other document under an id', async (t) => {
+  const here = await ground(t)
+  await here.upload('one')
+  await here.backUp()
+  assert.deepEqual(await here.upload('two', 'three'), [2, 3])
+  let cursor = 3
+  const seen = new Map([1, 2, 3].map((id, at) => [id, ['one', 'two', 'three'][at]]))
+  for (let restore = 1; restore <= 3; restore++) {
+    // The second time it is the same backup: what was uploaded after the first restore is gone as well.
+    assert.equal((await here.restore()).code, 0)
+    const known = [...seen.keys()].filter((id) => id > 1)
+    for (const id of known) assert.equal((await read(here.app, `/api/v1/documents/${id}`)).status, 404)
+    assert.deepEqual(await here.rowsAfter(cursor), [])
+    const ids = await here.upload(`new ${restore}`, `newer ${restore}`)
+    const rows = await here.rowsAfter(cursor)
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ids,
+    )
+    for (const { id, name } of rows) {
+      assert.equal(seen.has(id), false, `${id} was another document`)
+      seen.set(id, name)
+    }
+    cursor = Math.max(...ids)
+    assert.equal(ids[0], restore * 1_000_000 + 2)
+  }
+  await here.backUp()
+  assert.equal((await here.restore()).code, 0)
+  assert.deepEqual(await here.upload('after another backup'), [cursor + 1_000_001])
+})
+
+test('the keys and tokens that are active again are named, and work', async (t) => {
+  const here = await ground(t)
+  await here.backUp()
+  const { app } = here
+  const { key } = app
+  const listed = JSON.parse((await runCommand(['key', 'list', '--json', '--data-dir', here.dataDir])).out)
+  const [{ id, name }] = listed as [{ id: number; name: string }]
+  await runCommand(['key', 'revoke', String(id), '--data-dir', here.dataDir])
+  const end = await here.restore()
+  const line = /^active again: 1 key \((.*)\), (\d+) tokens \((.*)\)$/m.exec(end.out)
+  assert.equal(line?.[1], name)
+  assert.ok(line?.[3]?.split(', ').includes('test-all'), end.out)
+  for (const gone of ['test-revoked', 'test-expired']) assert.ok(!line?.[3]?.includes(gone), gone)
+  assert.match(
+    end.out,
+    /^if one was revoked after 20\S+Z, revoke it again \(cambista key revoke, token revoke\)$/m,
+  )
+  const response = await fetch(`${here.app.app.url}/api/v1/series`, { headers: { 'x-api-key': key } })
+  assert.equal(response.status, 200)
+})
+
+test('a lost content is 410, its row says so, and an upload of the same bytes brings it back', async (t) => {
+  const here = await ground(t)
+  const [kept = 0, altered = 0, missing = 0] = await here.upload('kept', 'altered', 'missing')
+  const [twin = 0] = await here.upload('missing')
+  await here.backUp()
+  const inSet = (text: string) => blobPath(join(here.set, 'blobs'), hash('sha256', text))
+  rmSync(inSet('missing'))
+  rmSync(inSet('altered')) // or the data directory's would be altered with it
+  writeFileSync(inSet('altered'), 'ALTERED')
+  const end = await here.restore('--without-damaged')
+  assert.equal(end.code, 3, end.err)
+
+  const rows = async () => Object.fromEntries((await here.rowsAfter(0)).map((row) => [row.id, row.content]))
+  assert.deepEqual(await rows(), { [kept]: undefined, [altered]: 'lost', [missing]: 'lost', [twin]: 'lost' })
+  assert.ok(!('content' in ((await (await read(here.app, `/api/v1/documents/${kept}`)).json()) as Row)))
+  const row = (await (await read(here.app, `/api/v1/documents/${missing}`)).json()) as Row
+  assert.equal(row.content, 'lost')
+  const etag = `"${hash('sha256', 'missing')}"`
+  const asked: Record<string, string>[] = [
+    {},
+    { range: 'bytes=0-1' },
+    { range: 'bytes=99-' },
+    { 'if-none-match': etag },
+  ]
+  for (const headers of asked) {
+    const gone = await read(here.app, `/api/v1/documents/${missing}/content`, headers)
+    assert.equal(gone.status, 410)
+    assert.deepEqual(await gone.json(), { status: 'error', message: 'The content was lost' })
+    assert.equal(gone.headers.get('etag'), null)
+    assert.equal(gone.headers.get('cache-control'), 'no-store')
+  }
+  assert.equal((await read(here.app, `/api/v1/documents/${kept}/content`)).status, 200)
+  const errors = here.app.logged.filter((line) => line.includes('"level":"error"'))
+  assert.deepEqual(errors, [])
+  assert.ok(here.app.logged.some((line) => /contents of documents are lost.*"contents":2/.test(line)))
+
+  const refused = { ...batch(pdf('missing')), agent_id: 2 } // an agent that is not active
+  assert.equal((await post(here.app, CREATE, refused)).status, 404)
+  assert.equal((await rows())[missing], 'lost')
+  await here.upload('missing')
+  const healed = await rows()
+  assert.deepEqual([healed[missing], healed[twin], healed[altered]], [undefined, undefined, 'lost'])
+  for (const id of [missing, twin]) {
+    assert.equal(await (await read(here.app, `/api/v1/documents/${id}/content`)).text(), 'missing')
+  }
+})
+
+test('an upload that is only answered again brings a lost content back too', async (t) => {
+  const here = await ground(t)
+  const headers = { 'idempotency-key': 'k1' }
+  const send = () => post(here.app, CREATE, batch(pdf('once')), headers)
+  const first = await (await send()).text()
+  await here.backUp()
+  rmSync(blobPath(join(here.set, 'blobs'), hash('sha256', 'once')))
+  assert.equal((await here.restore('--without-damaged')).code, 3)
+  assert.equal((await read(here.app, '/api/v1/documents/1/content')).status, 410)
+  assert.equal(await (await send()).text(), first)
+  assert.equal(await (await read(here.app, '/api/v1/documents/1/content')).text(), 'once')
+  assert.equal((await here.rowsAfter(0)).length, 1)
+})
+
+test('an upload that is only answered again leaves nothing of what was deleted since', async (t) => {
+  const here = await ground(t)
+  const headers = { 'idempotency-key': 'k1' }
+  const send = () => post(here.app, CREATE, batch(pdf('lost'), pdf('deleted')), headers)
+  const first = (await (await send()).json()) as object
+  await here.backUp()
+  rmSync(blobPath(join(here.set, 'blobs'), hash('sha256', 'lost')))
+  assert.equal((await here.restore('--without-damaged')).code, 3)
+  const { code, err } = await runCommand(['document', 'delete', '2', '--data-dir', here.dataDir])
+  assert.equal(code, 0, err)
+  assert.deepEqual(await (await send()).json(), { ...first, deleted: [2] })
+  assert.equal(await (await read(here.app, '/api/v1/documents/1/content')).text(), 'lost')
+  const blobs = await openTestBlobs(here.dataDir)
+  assert.deepEqual(await contentsOf(blobs), [hash('sha256', 'lost')])
+})
+
+test('a lost content that an administrator put in its place is there after a start', async (t) => {
+  const here = await ground(t)
+  await here.upload('found', 'wrong')
+  await here.backUp()
+  const places = ['found', 'wrong'].map((text) => hash('sha256', text))
+  for (const sha256 of places) rmSync(blobPath(join(here.set, 'blobs'), sha256))
+  assert.equal((await here.restore('--without-damaged')).code, 3)
+  await here.app.app.close()
+  const [found = '', wrong = ''] = places.map((sha256) => blobPath(join(here.dataDir, 'blobs'), sha256))
+  for (const path of [found, wrong]) {
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, 'found')
+  }
+  here.app = await startTestApp(t, { dataDir: here.dataDir })
+  assert.equal(await (await read(here.app, '/api/v1/documents/1/content')).text(), 'found')
+  assert.equal((await read(here.app, '/api/v1/documents/2/content')).status, 410)
+  assert.ok(existsSync(wrong) && readFileSync(wrong, 'utf8') === 'found', 'nothing of it is removed')
+})
+
+test('a document whose content is lost can be deleted, and its content be uploaded anew', async (t) => {
+  const here = await ground(t)
+  await here.upload('gone')
+  await here.backUp()
+  rmSync(blobPath(join(here.set, 'blobs'), hash('sha256', 'gone')))
+  await here.restore('--without-damaged')
+  const command = (...words: string[]) => runCommand([...words, '--data-dir', here.dataDir])
+  assert.match((await command('document', 'show', '1')).out, /^content +lost$/m)
+  assert.match((await command('document', 'list')).out, /CONTENT\n1 .* lost\n$/)
+  const exported = await command('document', 'export', '1', '--out', join(here.dataDir, '../out'))
+  assert.equal(exported.code, 1)
+  assert.match(exported.err, /the content of document 1 was lost: cambista doctor says since when/)
+  const deleted = await command('document', 'delete', '1')
+  assert.equal(deleted.out, 'document 1 is deleted, its content was lost already\n')
+  const [id = 0] = await here.upload('gone')
+  assert.equal((await here.rowsAfter(0))[0]?.content, undefined)
+  assert.equal(await (await read(here.app, `/api/v1/documents/${id}/content`)).text(), 'gone')
+})

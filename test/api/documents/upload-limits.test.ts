@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { UploadLimits } from '../../../src/http/documents/uploads.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+
+async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<TestApp> {
+  const app = await startTestApp(t, { limits })
+  await fillDirectory(app)
+  return app
+}
+
+/** Begins an upload and sends as much of it as it is told. */
+function begin(app: TestApp, headers: Record<string, string | number> = {}) {
+  const url = new URL(app.app.url + CREATE)
+  const client = request(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKENS.all}`, ...headers },
+  })
+  client.on('error', () => {})
+  const answered = once(client, 'response').then(async ([response]) => {
+    let body = ''
+    for await (const piece of response) body += piece
+    return { status: response.statusCode as number, headers: response.headers, body: JSON.parse(body) }
+  })
+  answered.catch(() => {}) // of a client that breaks off nobody waits for the answer
+  return { client, answered }
+}
+
+const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tmp'))
+
+test('a body that says it is too large is refused before it is sent', async (t) => {
+  const app = await open(t, { maxBody: 1000 })
+  const { client, answered } = begin(app, { 'content-length': 1001, expect: '100-continue' })
+  let told = false
+  client.on('continue', () => {
+    told = true
+  })
+  client.flushHeaders()
+  const { status, body } = await answered
+  assert.equal(status, 413)
+  assert.deepEqual(body, { status: 'error', message: 'The request body must be at most 1000 bytes' })
+  assert.equal(told, false)
+  client.destroy()
+})
+
+test('who asks whether to send on is told so only after it was let in', async (t) => {
+  const app = await open(t, {})
+  const text = JSON.stringify(batch(pdf()))
+  const { client, answered } = begin(app, { 'content-length': text.length, expect: '100-continue' })
+  client.flushHeaders()
+  await once(client, 'continue')
+  client.end(text)
+  assert.equal((await answered).status, 200)
+})
+
+test('a body that grows too large without saying so is refused, and leaves nothing', async (t) => {
+  const app = await open(t, { maxBody: 100_000 })
+  const { client, answered } = begin(app, { 'transfer-encoding': 'chunked' })
+  client.write(`{"documents":[{"base64":"${'A'.repeat(200_000)}`)
+  const { status } = await answered
+  assert.equal(status, 413)
+  client.end('"}]}')
+  assert.deepEqual(temporaryFiles(app), [])
+  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+})
+
+test('a client that falls silent is told 408, and what it sent is removed', async (t) => {
+  const app = await open(t, { idleMs: 200 })
+  const { client, answered } = begin(app)
+  client.write(`{"documents":[{"base64":"${'A'.repeat(2_000_000)}`)
+  const { status, body } = await answered
+  assert.equal(status, 408)
+  assert.match(body.message, /stopped for 0.2 seconds/)
+  assert.deepEqual(temporaryFiles(app), [])
+  client.destroy()
+})
+
+test('a client that drips is told 408 too, and its turn is free again', async (t) => {
+  const app = await open(t, { idleMs: 300, maxUploads: 1 })
+  const { client, answered } = begin(app)
+  client.write('{"documents":[')
+  const drip = setInterval(() => client.write(' '), 50)
+  t.after(() => clearInterval(drip))
+  assert.equal((await answered).status, 408)
+  client.destroy()
+  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+})
+
+test('a client that is slow but steady is waited for', async (t) => {
+  const app = await open(t, { idleMs: 300 })
+  const { client, answered } = begin(app)
+  client.write(JSON.stringify(batch(pdf())).slice(0, -1))
+  for (let time = 0; time < 6; time += 1) {
+    client.write(' '.repeat(16_384))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  client.end('}')
+  assert.equal((await answered).status, 200)
+})
+
+test('a client that breaks off leaves nothing behind, and the server goes on', async (t) => {
+  const app = await open(t, {})
+  const { client } = begin(app)
+  client.write(`{"documents":[{"base64":"${'A'.repeat(2_000_000)}`)
+  await until(() => temporaryFiles(app).length > 0)
+  client.destroy()
+  await until(() => temporaryFiles(app).length === 0)
+  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+})
+
+test('a body whose stated length is a lie is refused', async (t) => {
+  const app = await open(t, {})
+  const text = JSON.stringify(batch(pdf()))
+  const { client, answered } = begin(app, { 'content-length': text.length - 5 })
+  client.write(text.slice(0, -5))
+  client.end()
+  assert.equal((await answered).status, 400)
+})
+
+test('uploads beyond the limit wait, then are told when to come back', async (t) => {
+  const app = await open(t, { maxUploads: 1, waitMs: 300 })
+  const first = begin(app)
+  first.client.write('{"owner_id":1,"company_id":1,"agent_id":1,')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const refused = await post(app, CREATE, batch(pdf()))
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '5')
+  assert.equal(((await refused.json()) as { status: string }).status, 'error')
+
+  const waiting = post(app, CREATE, batch(pdf()))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  first.client.end(`"documents":[${JSON.stringify(pdf())}]}`)
+  assert.equal((await first.answered).status, 200)
+  assert.equal((await waiting).status, 200)
+})
+
+test('a disk that is nearly full refuses uploads and goes on reading', async (t) => {
+  const app = await open(t, { minFree: Number.MAX_SAFE_INTEGER })
+  const response = await post(app, CREATE, batch(pdf()))
+  assert.equal(response.status, 507)
+  assert.deepEqual(await response.json(), { status: 'error', message: 'Not enough free disk space' })
+  assert.equal((await app.get('/api/v1/series')).status, 200)
+})
+
+test('a client that sends everything before it listens hears why it was refused', async (t) => {
+  const app = await open(t, { maxBody: 100 * 1024 ** 2 })
+  for (const start of ['nonsense', '{"owner_id":1,']) {
+    const { client, answered } = begin(app)
+    client.write(start)
+    client.end('x'.repeat(30_000_000))
+    await once(client, 'finish')
+    assert.equal((await answered).status, 400)
+  }
+})
+
+test('a connection is good for another request after a refusal', async (t) => {
+  const app = await open(t, {})
+  for (let time = 0; time < 5; time += 1) {
+    const refused = await post(app, CREATE, `{"a":[${'1,'.repeat(200_000)}x]}`)
+    assert.equal(refused.status, 400)
+    await refused.text()
+    assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+  }
+})

@@ -1,0 +1,91 @@
+// Each upload is logged by what became of its documents (decisions 3.9).
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS, tokenName } from '../../support/directory.ts'
+
+async function open(t: TestContext): Promise<TestApp> {
+  const app = await startTestApp(t)
+  await fillDirectory(app)
+  return app
+}
+
+/** The lines of an event, without what is of no interest here. */
+async function linesOf(app: TestApp, event: string): Promise<Record<string, unknown>[]> {
+  await new Promise((resolve) => setTimeout(resolve, 20)) // lines are written together
+  const lines = app.logged.flatMap((text) => text.trimEnd().split('\n')).map((line) => JSON.parse(line))
+  return lines.filter((line) => line.event === event).map(({ time: _, event: __, ...line }) => line)
+}
+
+const ID = { 'x-request-id': 'upload-1' }
+const by = { id: 'upload-1', agent: 1, company: 1, token: tokenName(TOKENS.all) }
+
+test('an upload has one line with its ids, and at debug one for each document', async (t) => {
+  const app = await open(t)
+  await post(app, CREATE, batch(pdf('uno', 'a.pdf'), pdf('dos', 'b.pdf'), pdf('uno', 'c.pdf')), ID)
+  assert.deepEqual(await linesOf(app, 'documents created'), [
+    { level: 'info', ...by, first: 1, last: 3, count: 3 },
+  ])
+  const documents = await linesOf(app, 'document created')
+  assert.deepEqual(
+    documents.map(({ level, id, document, name, size }) => [level, id, document, name, size]),
+    [
+      ['debug', 'upload-1', 1, 'a.pdf', 3],
+      ['debug', 'upload-1', 2, 'b.pdf', 3],
+      ['debug', 'upload-1', 3, 'c.pdf', 3],
+    ],
+  )
+  assert.equal(documents[0]?.sha256, documents[2]?.sha256)
+  await post(app, CREATE, batch(pdf()), ID)
+  assert.deepEqual((await linesOf(app, 'documents created'))[1], {
+    level: 'info',
+    ...by,
+    first: 4,
+    last: 4,
+    count: 1,
+  })
+})
+
+test('an upload that is refused has one line with the reason, the count and the first bad ones', async (t) => {
+  const app = await open(t)
+  const bad = Array.from({ length: 30 }, () => [pdf(), {}]).flat()
+  await post(app, CREATE, batch(...bad), ID)
+  const indices = Array.from({ length: 20 }, (_, at) => 2 * at + 1).join(',')
+  const refused = { level: 'warn', id: 'upload-1', token: tokenName(TOKENS.all) }
+  assert.deepEqual(await linesOf(app, 'upload refused'), [
+    { ...refused, reason: 'Invalid documents', count: 60, bad: 30, indices },
+  ])
+  const documents = await linesOf(app, 'document refused')
+  assert.deepEqual(
+    [documents.length, documents[29]],
+    [30, { level: 'debug', id: 'upload-1', index: 59, field: 'name', reason: 'name is missing' }],
+  )
+  for (const [body, reason, count] of [
+    ['{"documents":[{},', 'Request body must be valid JSON: unexpected end at byte 17', 1],
+    [{}, 'Fields owner_id, company_id, agent_id, documents are required', 0],
+    [{ ...batch(pdf()), agent_id: 99 }, 'Agent not found', 1],
+  ] as const) {
+    await post(app, CREATE, body, ID)
+    const lines = await linesOf(app, 'upload refused')
+    const { bad: _, indices: __, ...line } = lines.at(-1) ?? {}
+    assert.deepEqual(line, { ...refused, reason, count })
+  }
+  assert.deepEqual(await linesOf(app, 'documents created'), [])
+})
+
+test('an upload that is repeated has made nothing', async (t) => {
+  const app = await open(t)
+  for (let time = 0; time < 2; time++)
+    await post(app, CREATE, batch(pdf()), { ...ID, 'idempotency-key': 'a' })
+  assert.equal((await linesOf(app, 'documents created')).length, 1)
+  assert.deepEqual(await linesOf(app, 'upload repeated'), [
+    { level: 'info', ...by, first: 1, last: 1, count: 1 },
+  ])
+})
+
+test('a request that is not let in is no upload', async (t) => {
+  const app = await open(t)
+  await post(app, CREATE, batch(pdf()), { authorization: 'Bearer no' })
+  assert.deepEqual(await linesOf(app, 'upload refused'), [])
+})

@@ -1,0 +1,126 @@
+// Limits of what uploads may hold in memory beside their contents (decisions 3.3), made small.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { type ClientRequest, request } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+
+const MIB = 1024 ** 2
+const IDS = '"owner_id":1,"company_id":1,"agent_id":1'
+const named = (name: string) => JSON.stringify(pdf('hola', name))
+/** So many good documents with names of 250 characters: 2,500 of them hold three quarters of a mebibyte. */
+const many = (count: number) =>
+  Array.from({ length: count }, (_, at) => named(`${at} `.padEnd(250, 'x'))).join()
+const whole = (documents: string) => `{${IDS},"documents":[${documents}]}`
+
+async function open(t: TestContext): Promise<TestApp> {
+  const app = await startTestApp(t, { limits: { memory: { each: MIB, all: 2 * MIB }, maxUploads: 16 } })
+  await fillDirectory(app)
+  return app
+}
+
+/** Begins an upload and leaves it where it is. */
+function begin(app: TestApp, text: string): { client: ClientRequest; status: Promise<number> } {
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  const client = request(app.app.url + CREATE, { method: 'POST', headers })
+  client.on('error', () => {})
+  const status = once(client, 'response').then(([response]) => {
+    response.resume()
+    return response.statusCode as number
+  })
+  status.catch(() => {})
+  client.write(text)
+  return { client, status }
+}
+
+const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tmp'))
+
+test('a request that would hold more is a 413 that names the limit, and leaves nothing', async (t) => {
+  const app = await open(t)
+  for (let time = 0; time < 5; time++) {
+    const response = await post(app, CREATE, whole(many(5000)))
+    assert.equal(response.status, 413)
+    assert.deepEqual(await response.json(), {
+      status: 'error',
+      message:
+        'What a request holds in memory beside its contents (names, types) is limited to 1 MiB: ' +
+        'send fewer documents at once',
+    })
+    assert.deepEqual(temporaryFiles(app), [])
+  }
+  assert.equal((await post(app, CREATE, whole(many(2000)))).status, 200)
+  const refused = app.logged.filter((line) => line.includes('upload refused'))
+  assert.match(refused[0] ?? '', /"reason":"What a request holds in memory .*"count":\d{4}/)
+})
+
+test('a fault that came first is what is answered, and holds nothing', async (t) => {
+  const app = await open(t)
+  const response = await post(app, CREATE, whole(`${many(500)},{},${many(20_000)},{}`))
+  assert.equal(response.status, 400)
+  const { message, errors, errors_total } = (await response.json()) as Record<string, unknown>
+  assert.deepEqual([message, errors_total], ['Invalid documents', 2])
+  assert.deepEqual(
+    (errors as { index: number }[]).map(({ index }) => index),
+    [500, 20_501],
+  )
+})
+
+test('what is nested as deeply as a request may hold is skipped, deeper is a 413', async (t) => {
+  const app = await open(t)
+  const nested = (levels: number) =>
+    `{"x":${'['.repeat(levels)}${']'.repeat(levels)},${whole(named('a')).slice(1)}`
+  assert.equal((await post(app, CREATE, nested(3_000_000))).status, 200)
+  assert.equal((await post(app, CREATE, nested(9_000_000))).status, 413)
+})
+
+test('requests that together would hold more are told when to come back', async (t) => {
+  const app = await open(t)
+  const begun = [
+    begin(app, `{${IDS},"documents":[${many(2500)}`),
+    begin(app, `{${IDS},"documents":[${many(2500)}`),
+  ]
+  await until(() => temporaryFiles(app).length === 2)
+  await new Promise((resolve) => setTimeout(resolve, 300)) // each content is the same: there is no more to be seen
+  const refused = await post(app, CREATE, whole(many(2500)))
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '5')
+  assert.match(((await refused.json()) as { message: string }).message, /\(2 MiB\): try again in a moment$/)
+  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200, 'a small one has room')
+  begun[0]?.client.destroy()
+  begun[1]?.client.end(']}')
+  assert.equal(await begun[1]?.status, 200)
+  await until(() => temporaryFiles(app).length === 0)
+  assert.equal((await post(app, CREATE, whole(many(2500)))).status, 200)
+})
+
+test('a client that leaves while its answer is sent gives the memory back', async (t) => {
+  const app = await open(t)
+  for (let time = 0; time < 6; time++) {
+    const { client, status } = begin(app, whole(many(2500)))
+    client.end()
+    assert.equal(await status, 200)
+    client.destroy()
+  }
+  assert.equal((await post(app, CREATE, whole(many(2500)))).status, 200)
+})
+
+test('an answer of many documents is the same when it is asked for again', async (t) => {
+  const app = await open(t)
+  const send = () => post(app, CREATE, whole(many(1501)), { 'idempotency-key': 'many' })
+  const first = await (await send()).text()
+  const answer = JSON.parse(first)
+  assert.equal(answer.created_documents.length, 1501)
+  assert.equal(first, JSON.stringify(answer), 'as one would write it at once')
+  assert.equal(await (await send()).text(), first)
+  const newest = await (await read(app, '/api/v1/documents?order=desc&limit=1')).json()
+  assert.equal(
+    (newest as { documents: { id: number }[] }).documents[0]?.id,
+    answer.created_documents.at(-1).id,
+  )
+  assert.deepEqual(temporaryFiles(app), [])
+})

@@ -1,0 +1,158 @@
+// The catalogues of providers and series (decisions 2.1 to 2.5).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { raiseRevision } from '../../../src/store/meta.ts'
+import { updateProviderEnabled } from '../../../src/store/providers.ts'
+import { updateSeriesEnabled } from '../../../src/store/series.ts'
+import { elsewhere, openApp, withinASecond } from '../support.ts'
+
+type Series = {
+  id: number
+  provider_id: number
+  external_code: string
+  name: string
+  base_currency: string
+  quote_currency: string
+  rate_type: string
+  unit: string | null
+  periodicity: string | null
+  first_data_date: string | null
+  enabled: boolean
+}
+
+// The bank's own list of the 45 currencies of table 520, in alphabetical order; XDR is learned from an answer.
+const UNITS_OF_DOLLAR = ['AUD', 'EUR', 'GBP', 'XDR']
+const LEARNED = 'XDR'
+const PARITIES =
+  'AED ARS AUD BDT BHD BOB BRL CAD CHF CLP CNY COP DKK DOP EGP EUR GBP GTQ HKD HNL IDR ILS INR JOD JPY KRW LKR ' +
+  'MAD MXN MYR NIO NOK NZD PEN PLN RUB SEK SGD THB TWD UYU VES VND ZAR'
+
+const app = await openApp()
+const before = await app.json<Series[]>('/api/v1/series')
+await app.sync()
+
+test('holds one provider, the central bank', async () => {
+  assert.deepEqual(await app.json('/api/v1/providers'), [
+    {
+      id: 1,
+      code: 'bccr',
+      name: 'Banco Central de Costa Rica',
+      country: 'CR',
+      website: 'https://www.bccr.fi.cr',
+      enabled: true,
+    },
+  ])
+})
+
+test('lists 47 currencies: the dollar from both sides, then the parities by currency, XDR once learned', async () => {
+  const series = await app.json<Series[]>('/api/v1/series')
+  const currencies = [...PARITIES.split(' '), LEARNED]
+  const parities = currencies.map((one) => (UNITS_OF_DOLLAR.includes(one) ? `${one}/USD` : `USD/${one}`))
+  const pairs = series.map(({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
+  assert.deepEqual(pairs, ['USD/CRC', 'USD/CRC', ...parities])
+  assert.deepEqual(
+    series.map(({ id }) => id),
+    pairs.map((_, at) => at + 1),
+  )
+  assert.equal(new Set(pairs.join('/').split('/')).size, 47)
+  const types = series.map(({ rate_type }) => rate_type)
+  assert.deepEqual(types, ['compra', 'venta', ...parities.map(() => 'referencia')])
+  assert.deepEqual(
+    before.map(({ id, external_code }) => `${id} ${external_code}`),
+    series.slice(0, -1).map(({ id, external_code }) => `${id} ${external_code}`),
+  )
+})
+
+test('gives every field of a series', async () => {
+  const [compra, venta] = await app.json<Series[]>('/api/v1/series?base=usd&quote=crc')
+  assert.deepEqual(compra, {
+    id: 1,
+    provider_id: 1,
+    external_code: '317',
+    name: 'Tipo cambio compra',
+    base_currency: 'USD',
+    quote_currency: 'CRC',
+    rate_type: 'compra',
+    unit: 'CRC por USD',
+    periodicity: 'diaria',
+    first_data_date: '2026-01-01',
+    enabled: true,
+  })
+  assert.deepEqual([venta?.id, venta?.external_code, venta?.rate_type], [2, '318', 'venta'])
+  const [euro] = await app.json<Series[]>('/api/v1/series?base=EUR')
+  assert.deepEqual([euro?.external_code, euro?.unit, euro?.rate_type], ['333', 'USD por EUR', 'referencia'])
+  assert.equal(euro?.first_data_date, '2026-01-01')
+})
+
+test('says null of a series without data', () => {
+  for (const { first_data_date, unit, enabled } of before) {
+    assert.equal(first_data_date, null)
+    assert.equal(typeof unit, 'string')
+    assert.equal(enabled, true)
+  }
+})
+
+const filters: [query: string, count: number][] = [
+  ['', 47],
+  ['?provider=bccr', 47],
+  ['?provider=BCCR', 0],
+  ['?provider=nobody', 0],
+  ['?base=USD', 43],
+  ['?base=uSd', 43],
+  ['?quote=usd', 4],
+  ['?base=JPY', 0],
+  ['?quote=JPY', 1],
+  ['?base=XXX', 0],
+  ['?quote=CRC', 2],
+  ['?base=EUR&quote=USD', 1],
+  ['?base=USD&quote=EUR', 0],
+  ['?provider=bccr&base=usd&quote=crc&only_enabled=true', 2],
+  ['?provider=nobody&base=usd', 0],
+]
+for (const [query, count] of filters) {
+  test(`finds ${count} series with ${query || 'no filter'}`, async () => {
+    assert.equal((await app.json<Series[]>(`/api/v1/series${query}`)).length, count)
+  })
+}
+
+const TRUE = ['true', 'TRUE', 'True', '1', 'yes', 'YES', 'on', 'On']
+const FALSE = ['false', 'FALSE', 'False', '0', 'no', 'No', 'off', 'OFF']
+
+test('leaves out what is disabled when asked for only the enabled, in every spelling', async () => {
+  const own = await openApp()
+  await own.sync({ from: '2026-03-23', to: '2026-03-24' })
+  await elsewhere(own, async (db) => {
+    await updateSeriesEnabled(db, 1, false)
+    await raiseRevision(db)
+  })
+  const all = async (path: string) => (await own.json<{ id: number; enabled: boolean }[]>(path)).length
+  const one = async () => (await all('/api/v1/series?only_enabled=true')) === 46
+  await withinASecond(one, 'the series is disabled')
+  await elsewhere(own, async (db) => {
+    await updateProviderEnabled(db, 'bccr', false)
+    await raiseRevision(db)
+  })
+  const gone = async () => (await all('/api/v1/providers?only_enabled=true')) === 0
+  await withinASecond(gone, 'the provider is disabled')
+  for (const [spellings, providers, series] of [
+    [TRUE, 0, 0], // a series of a disabled provider is not synchronized either
+    [FALSE, 1, 47],
+  ] as const) {
+    for (const spelling of spellings) {
+      assert.equal(await all(`/api/v1/providers?only_enabled=${spelling}`), providers, spelling)
+      assert.equal(await all(`/api/v1/series?only_enabled=${spelling}`), series, spelling)
+    }
+  }
+  const [provider] = await own.json<{ enabled: boolean }[]>('/api/v1/providers')
+  assert.equal(provider?.enabled, false)
+  const [compra, venta] = await own.json<Series[]>('/api/v1/series')
+  assert.deepEqual([compra?.enabled, venta?.enabled], [false, true])
+
+  // What is stored of them is still read (decisions 2.7).
+  const latest = await own.json<{ compra: string | null }>('/api/v1/rates/latest')
+  assert.notEqual(latest.compra, null)
+  assert.equal((await own.json<unknown[]>('/api/v1/rates')).length, 47)
+  assert.equal((await own.json<{ count: number }>('/api/v1/series/1/history')).count, 2)
+  await own.json('/api/v1/convert?amount=1&from=USD&to=CRC&type=compra')
+})

@@ -1,0 +1,197 @@
+// /rates/latest and /rates: which day answers, and what is left empty (decisions 2.3, 2.6, 2.7).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { detailOf, openApp } from '../support.ts'
+
+type Latest = {
+  provider: string
+  pair: string
+  rate_date: string
+  compra: string | null
+  venta: string | null
+  referencia: string | null
+}
+type Rate = {
+  provider: string
+  series_id: number
+  external_code: string
+  pair: string
+  base_currency: string
+  quote_currency: string
+  rate_type: string
+  rate_date: string
+  value: string
+}
+
+const FRIDAY = '2026-03-20'
+const SATURDAY = '2026-03-21'
+const SUNDAY = '2026-03-22'
+const MONDAY = '2026-03-23'
+const TODAY = '2026-03-24'
+const TOMORROW = '2026-03-25'
+const HALF_DAY = '2026-03-18'
+
+const app = await openApp({
+  bank: {
+    // One day on which the sale was not published, and a value with needless digits.
+    value: (code, day) => {
+      if (code === '318' && day === HALF_DAY) return null
+      return code === '317' && day === '2026-03-17' ? '496.44000000' : undefined
+    },
+  },
+})
+await app.sync()
+
+const latest = (query = '') => app.json<Latest>(`/api/v1/rates/latest${query}`)
+const rates = (query = '') => app.json<Rate[]>(`/api/v1/rates${query}`)
+
+test("answers with today's dollar, although tomorrow's is stored", async () => {
+  assert.deepEqual(await latest(), {
+    provider: 'bccr',
+    pair: 'USD/CRC',
+    rate_date: TODAY,
+    compra: inventedValue('317', TODAY),
+    venta: inventedValue('318', TODAY),
+    referencia: null,
+  })
+  assert.equal((await latest(`?on=${TOMORROW}`)).rate_date, TOMORROW)
+  assert.notEqual(inventedValue('318', TODAY), inventedValue('318', TOMORROW))
+})
+
+test('answers a parity with referencia alone', async () => {
+  assert.deepEqual(await latest('?base=EUR&quote=USD'), {
+    provider: 'bccr',
+    pair: 'EUR/USD',
+    rate_date: TODAY,
+    compra: null,
+    venta: null,
+    referencia: inventedValue('333', TODAY),
+  })
+})
+
+test("answers a weekend with Friday's parity and says so", async () => {
+  for (const day of [SATURDAY, SUNDAY]) {
+    const { rate_date, referencia } = await latest(`?base=USD&quote=JPY&on=${day}`)
+    assert.deepEqual([rate_date, referencia], [FRIDAY, inventedValue('325', FRIDAY)])
+  }
+  assert.equal((await latest(`?base=USD&quote=JPY&on=${MONDAY}`)).rate_date, MONDAY)
+})
+
+test('never mixes days: a side that was not published that day stays null', async () => {
+  const answer = await latest(`?on=${HALF_DAY}`)
+  assert.equal(answer.rate_date, HALF_DAY)
+  assert.equal(answer.compra, inventedValue('317', HALF_DAY))
+  assert.equal(answer.venta, null)
+  const dates = (await rates(`?on=${HALF_DAY}&quote=crc`)).map(({ rate_date }) => rate_date)
+  assert.deepEqual(dates, [HALF_DAY, '2026-03-17'], 'the list says of each value which day it is of')
+})
+
+test('writes values in canonical form', async () => {
+  assert.equal((await latest('?on=2026-03-17')).compra, '496.44')
+})
+
+test('answers a far future with the newest value', async () => {
+  assert.equal((await latest('?on=2999-12-31')).rate_date, TOMORROW)
+  assert.equal((await latest('?base=USD&quote=JPY&on=2999-12-31')).rate_date, TODAY)
+})
+
+test('reads currencies in any case and answers in upper case', async () => {
+  for (const query of [
+    '?base=usd&quote=crc',
+    '?base=Usd&quote=cRC',
+    '?base=USD&quote=CRC',
+    '?provider=bccr',
+  ]) {
+    assert.deepEqual(await latest(query), await latest())
+  }
+})
+
+const missing: [title: string, query: string, words: RegExp][] = [
+  ['a pair against its direction', '?base=CRC&quote=USD', /CRC\/USD/],
+  ['a pair that only a chain would give', '?base=JPY&quote=CRC', /JPY\/CRC/],
+  ['a currency into itself', '?base=USD&quote=USD', /USD\/USD/],
+  ['an unknown currency', '?base=XXX', /XXX\/CRC/],
+  ['an unknown provider', '?provider=nobody', /nobody/],
+  ['the provider in other letters', '?provider=BCCR', /BCCR/],
+  ['a day before the first value', '?on=2025-12-31', /2025-12-31/],
+  ['the first day there is', '?on=1900-01-01', /1900-01-01/],
+]
+for (const [title, query, words] of missing) {
+  test(`has no latest rate of ${title}`, async () => {
+    assert.match(await detailOf(app, `/api/v1/rates/latest${query}`, 404), words)
+  })
+}
+
+test('lists every series of the day, by id, with every field', async () => {
+  const all = await rates()
+  assert.equal(all.length, 47)
+  assert.deepEqual(
+    all.map(({ series_id }) => series_id),
+    all.map((_, at) => at + 1),
+  )
+  assert.deepEqual(all[1], {
+    provider: 'bccr',
+    series_id: 2,
+    external_code: '318',
+    pair: 'USD/CRC',
+    base_currency: 'USD',
+    quote_currency: 'CRC',
+    rate_type: 'venta',
+    rate_date: TODAY,
+    value: inventedValue('318', TODAY),
+  })
+  for (const { external_code, rate_date, value } of all) {
+    assert.equal(value, inventedValue(external_code, rate_date))
+    assert.equal(rate_date, TODAY)
+  }
+})
+
+const lists: [query: string, count: number, days: string[]][] = [
+  [`?on=${SUNDAY}`, 47, [FRIDAY, SUNDAY]],
+  [`?on=${SUNDAY}&exact=true`, 2, [SUNDAY]],
+  [`?on=${SUNDAY}&exact=1`, 2, [SUNDAY]],
+  [`?on=${SUNDAY}&exact=YES`, 2, [SUNDAY]],
+  [`?on=${SUNDAY}&exact=False`, 47, [FRIDAY, SUNDAY]],
+  [`?on=${SUNDAY}&exact=0`, 47, [FRIDAY, SUNDAY]],
+  [`?on=${MONDAY}&exact=on`, 47, [MONDAY]],
+  [`?on=${TOMORROW}&exact=true`, 2, [TOMORROW]],
+  [`?on=${TOMORROW}`, 47, [TODAY, TOMORROW]],
+  [`?on=${HALF_DAY}&exact=true&quote=CRC`, 1, [HALF_DAY]],
+  ['?exact=true', 47, [TODAY]],
+  ['?on=2026-01-01', 47, ['2026-01-01']],
+  ['?on=2025-12-31', 0, []],
+  ['?on=1900-01-01&exact=true', 0, []],
+  ['?base=usd', 43, [TODAY]],
+  ['?quote=USD', 4, [TODAY]],
+  ['?base=USD&quote=JPY', 1, [TODAY]],
+  ['?base=JPY&quote=USD', 0, []],
+  ['?base=XXX', 0, []],
+  ['?provider=bccr', 47, [TODAY]],
+  ['?provider=nobody', 0, []],
+]
+for (const [query, count, days] of lists) {
+  test(`lists ${count} rates with ${query}`, async () => {
+    const found = await rates(query)
+    assert.equal(found.length, count)
+    assert.deepEqual([...new Set(found.map(({ rate_date }) => rate_date))].sort(), days)
+  })
+}
+
+test("takes today from Costa Rica's clock, to the second of its midnight", async () => {
+  const own = await openApp({ now: '2026-03-24T05:59:59.999Z' })
+  await own.sync({ from: '2026-03-19', to: '2026-03-24' })
+  const answer = async () => (await own.json<Latest>('/api/v1/rates/latest')).rate_date
+  assert.equal(await answer(), MONDAY)
+  assert.equal((await own.json<Rate[]>('/api/v1/rates'))[0]?.rate_date, MONDAY)
+  own.clock.now = new Date('2026-03-24T06:00:00Z')
+  assert.equal(await answer(), TODAY)
+  assert.equal((await own.json<Rate[]>('/api/v1/rates'))[0]?.rate_date, TODAY)
+})
+
+test('answers without the bank', async () => {
+  await app.bank.close()
+  assert.equal((await latest()).rate_date, TODAY)
+  assert.equal((await rates()).length, 47)
+})

@@ -1,0 +1,204 @@
+// Which day /rates/latest answers while one side of the dollar is known and the other is not: a reader never meets
+// half a sync (decisions 2.6: settled, missing).
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { addDays } from '../../../src/dates.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { answerTo, type PaperApp, startPaperApp } from '../../support/rates/paper-app.ts'
+import { TOMORROW_OF_TEST } from '../../support/rates/paper-bank.ts'
+
+const TODAY = '2026-03-24'
+const TOMORROW = TOMORROW_OF_TEST
+const noon = (day: string) => new Date(`${day}T18:00:00Z`)
+const evening = (day: string) => new Date(`${addDays(day, 1)}T01:00:00Z`)
+
+type Latest = {
+  provider: string
+  pair: string
+  rate_date: string
+  compra: string | null
+  venta: string | null
+  referencia: null
+  missing?: string[]
+}
+type Shown = [day: string, compra: string | null, venta: string | null, missing?: string[]]
+
+/** What /rates/latest shows of the dollar, as a row of a table. */
+async function dollar(app: PaperApp, on?: string): Promise<Shown> {
+  const path = `/rates/latest${on === undefined ? '' : `?on=${on}`}`
+  const answer = (await answerTo(app, path)) as Latest
+  assert.equal(typeof answer, 'object', `${path}: ${answer}`)
+  const { rate_date, compra, venta, missing, ...rest } = answer
+  assert.deepEqual(rest, { provider: 'bccr', pair: 'USD/CRC', referencia: null })
+  return missing === undefined ? [rate_date, compra, venta] : [rate_date, compra, venta, missing]
+}
+
+/** Everything is known up to `TODAY`; then nothing of one side can be read any more. */
+async function openHalf(t: TestContext, failing = '318'): Promise<PaperApp> {
+  const app = await startPaperApp(t)
+  for (const code of ['317', '318']) {
+    const value = code === '317' ? '500' : '510'
+    app.paper.publish[code] = (day) => (day <= app.clock.today() ? value : undefined)
+  }
+  await app.sync()
+  app.paper.fault = fail(failing)
+  return app
+}
+
+function fail(failing: string) {
+  return ({ indicator }: { indicator: string | undefined }) => {
+    if (indicator === failing) throw new FetchFailure('HTTP 500')
+    return undefined
+  }
+}
+
+for (const [failing, compra, venta, missing] of [
+  ['318', '500', null, 'venta'],
+  ['317', null, '510', 'compra'],
+] as const) {
+  test(`with ${failing} gone the last whole day answers for three days, then the half that is known`, async (t) => {
+    const app = await openHalf(t, failing)
+    assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
+    for (let later = 1; later <= 5; later++) {
+      app.clock.now = noon(addDays(TODAY, later))
+      const { run } = await app.sync()
+      assert.equal(run.status, 'parcial')
+      const expected = later <= 3 ? [TODAY, '500', '510'] : [addDays(TODAY, later), compra, venta, [missing]]
+      assert.deepEqual(await dollar(app), expected, `${later} days after`)
+      assert.deepEqual(await dollar(app, '2999-12-31'), expected)
+      assert.deepEqual(await dollar(app, addDays(TODAY, 2)), [TODAY, '500', '510'])
+    }
+    app.paper.fault = undefined
+    await app.sync()
+    assert.deepEqual(await dollar(app), [addDays(TODAY, 5), '500', '510'])
+  })
+}
+
+test('the other endpoints go by their own series alone', async (t) => {
+  const app = await openHalf(t)
+  app.clock.now = noon(TOMORROW)
+  await app.sync()
+  assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
+  const rates = await app.json<{ rate_date: string }[]>('/api/v1/rates?quote=CRC')
+  assert.deepEqual(
+    rates.map(({ rate_date }) => rate_date),
+    [TOMORROW, TODAY],
+  )
+  for (const [type, day] of [
+    ['compra', TOMORROW],
+    ['venta', TODAY],
+  ]) {
+    const path = `/api/v1/convert?amount=1&from=USD&to=CRC&type=${type}`
+    assert.equal((await app.json<{ rate_date: string }>(path)).rate_date, day)
+  }
+  const { points } = await app.json<{ points: { rate_date: string }[] }>('/api/v1/series/1/history')
+  assert.equal(points.at(-1)?.rate_date, TOMORROW)
+})
+
+test('while a sync runs no reader sees the half that is already here', async (t) => {
+  const app = await openHalf(t)
+  app.clock.now = noon(TOMORROW)
+  const seen: Shown[] = []
+  app.paper.fault = async ({ indicator }) => {
+    if (indicator !== '317') seen.push(await dollar(app))
+    return undefined
+  }
+  await app.sync()
+  assert.ok(seen.length >= 2)
+  for (const [day, compra, venta] of seen) {
+    assert.ok(day === TODAY || day === TOMORROW, day)
+    assert.deepEqual([compra, venta], ['500', '510'])
+  }
+  assert.deepEqual(seen[0], [TODAY, '500', '510'])
+  assert.deepEqual(await dollar(app), [TOMORROW, '500', '510'])
+})
+
+test('a run that breaks off between the two sides shows no half', async (t) => {
+  const app = await openHalf(t)
+  app.clock.now = noon(TOMORROW)
+  app.paper.fault = ({ indicator }) => {
+    if (indicator === '318') throw new TypeError('surprise')
+    return undefined
+  }
+  await app.sync()
+  assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
+})
+
+test('both sides of a window that was answered are stored, although the next window fails', async (t) => {
+  const app = await openHalf(t)
+  app.clock.now = noon(TOMORROW)
+  app.paper.fault = ({ table }) => {
+    if (table === '520') throw new FetchFailure('HTTP 500')
+    return undefined
+  }
+  assert.equal((await app.sync()).run.status, 'parcial')
+  assert.deepEqual(await dollar(app), [TOMORROW, '500', '510'])
+})
+
+test("in the evening one side of tomorrow's does not replace today's two", async (t) => {
+  const app = await openHalf(t)
+  app.paper.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
+  app.clock.now = evening(TODAY)
+  await app.sync()
+  assert.deepEqual(await dollar(app), [TODAY, '501', '510'])
+  assert.deepEqual(await dollar(app, TOMORROW), [TODAY, '501', '510'])
+  assert.deepEqual(await dollar(app, '2999-12-31'), [TODAY, '501', '510'])
+})
+
+test('a new box whose 318 fails shows the side that it has and names the other', async (t) => {
+  const app = await startPaperApp(t)
+  app.paper.fault = fail('318')
+  const { run } = await app.sync()
+  assert.equal(run.status, 'parcial')
+  assert.ok(run.inserted > 0)
+  assert.deepEqual(await dollar(app), [TODAY, '500', null, ['venta']])
+  assert.deepEqual(await dollar(app, '2026-02-10'), ['2026-02-10', '500', null, ['venta']])
+  app.paper.fault = undefined
+  await app.sync()
+  assert.deepEqual(await dollar(app), [TODAY, '500', '500'])
+})
+
+test('"none" of the day itself settles it, and is not missing', async (t) => {
+  const app = await openHalf(t)
+  app.paper.fault = undefined
+  app.paper.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
+  app.clock.now = noon(TOMORROW)
+  await app.sync()
+  assert.deepEqual(await dollar(app), [TOMORROW, '500', null])
+})
+
+test('"none" of a day that has not begun settles nothing', async (t) => {
+  const app = await openHalf(t)
+  app.paper.fault = undefined
+  app.paper.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
+  app.paper.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
+  app.clock.now = evening(TODAY)
+  await app.sync()
+  assert.deepEqual(await dollar(app, TOMORROW), [TODAY, '501', '510'])
+  // The same answer, fetched after midnight.
+  app.clock.now = new Date(`${TOMORROW}T06:00:00Z`)
+  await app.sync()
+  assert.deepEqual(await dollar(app, TOMORROW), [TOMORROW, '501', null])
+})
+
+test('a rejected row is not "none", and a value of a later day settles its day', async (t) => {
+  const app = await openHalf(t)
+  app.paper.fault = undefined
+  app.paper.publish['318'] = (day) => (day === TOMORROW ? '-1' : day <= app.clock.today() ? '510' : undefined)
+  app.clock.now = noon(TOMORROW)
+  assert.equal((await app.sync()).run.status, 'parcial')
+  assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
+  app.clock.now = noon('2026-03-26')
+  await app.sync()
+  assert.deepEqual(await dollar(app), ['2026-03-26', '500', '510'])
+  assert.deepEqual(await dollar(app, TOMORROW), [TOMORROW, '500', null, ['venta']])
+})
+
+test('a side that is known to have no value is null without being missing', async (t) => {
+  const app = await startPaperApp(t)
+  app.paper.publish['318'] = (day) => (day !== '2026-03-18' && day <= TOMORROW ? '510' : undefined)
+  await app.sync()
+  assert.deepEqual(await dollar(app, '2026-03-18'), ['2026-03-18', '500', null])
+  assert.deepEqual(await dollar(app, '2026-03-19'), ['2026-03-19', '500', '510'])
+})

@@ -1,0 +1,65 @@
+// What the API and the program say while a sync goes on, and after its process died.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { insertRun } from '../../../src/store/sync-runs.ts'
+import type { HistoryProgress } from '../../../src/sync/progress.ts'
+import { startTestApp, temporaryDirectory } from '../../support/app.ts'
+
+type Run = Record<string, unknown>
+
+const KEYS =
+  'id provider_id trigger status date_from date_to inserted updated unchanged message started_at finished_at'
+
+test('a run that goes on is parcial and in progress, and counts for nothing yet', async (t) => {
+  const app = await startTestApp(t)
+  const seen: {
+    runs: Run[]
+    health: Run
+    scheduler: { tasks: Run[] }
+    history: HistoryProgress | undefined
+  }[] = []
+  app.bank.faults = async () => {
+    if (seen.length === 0) {
+      seen.push({
+        runs: await app.json<Run[]>('/api/v1/sync/runs'),
+        health: await app.json<Run>('/api/v1/health'),
+        scheduler: await app.json<{ tasks: Run[] }>('/api/v1/scheduler'),
+        history: app.app.historyProgress(),
+      })
+    }
+    return undefined
+  }
+  assert.equal(app.app.historyProgress(), undefined)
+  const { run } = await app.sync()
+  const [{ runs: [row] = [], health, scheduler, history } = {}] = seen
+  assert.deepEqual(Object.keys(row ?? {}), KEYS.split(' '))
+  assert.deepEqual([row?.status, row?.message, row?.finished_at], ['parcial', 'in progress', null])
+  assert.equal(health?.last_sync, null)
+  assert.deepEqual([scheduler?.tasks[0]?.last_run, scheduler?.tasks[0]?.last_status], [null, null])
+  assert.deepEqual([history?.feed, history?.yearsRead, history?.requestsLeft], ['317/318', 0, 3 + 3])
+  assert.ok(history?.doneAt instanceof Date)
+  assert.equal(app.app.historyProgress(), undefined)
+  assert.deepEqual((await app.json<Run[]>('/api/v1/sync/runs'))[0], run)
+})
+
+test('a run whose process died is interrupted once the next one begins', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const app = await startTestApp(t, { dataDir })
+  const copies: Run[] = []
+  app.bank.faults = async () => {
+    const [, older] = await app.json<Run[]>('/api/v1/sync/runs')
+    if (older) copies.push(older)
+    return undefined
+  }
+  const db = openDatabase(dataDir)
+  const dates = { dateFrom: '2026-03-01', dateTo: '2026-03-25', startedAt: '2026-03-24T11:00:00.000Z' }
+  await insertRun(db, { providerId: 1, trigger: 'scheduler', ...dates })
+  await db.destroy()
+  await app.sync({ from: '2026-03-24', to: '2026-03-24' })
+  assert.ok(copies.length > 0)
+  for (const { status, message, finished_at } of copies) {
+    assert.deepEqual([status, message, finished_at], ['error', 'interrupted', '2026-03-24T12:00:00.000Z'])
+  }
+})

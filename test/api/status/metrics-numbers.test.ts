@@ -1,0 +1,211 @@
+// Whether the numbers of the metrics are true.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { AT, batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+import { elsewhere, send } from '../support.ts'
+
+const watched = (t: TestContext, options: TestAppOptions = {}) =>
+  startTestApp(t, { ...options, listen: { metrics: 'local' } })
+
+/** The samples of a scrape: `name{label="value"}` and its number. */
+async function scrape({ app }: TestApp): Promise<Map<string, number>> {
+  const { status, body } = await send(`${app.url}/metrics`)
+  assert.equal(status, 200, body)
+  const samples = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(samples.map((line) => [line.replace(/ \S+$/, ''), numberOf(line.replace(/^.* /, ''))]))
+}
+
+const numberOf = (text: string) => (text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text))
+
+/** The requests that were counted, as `METHOD route status: how many`. */
+function counted(samples: Map<string, number>): string[] {
+  return [...samples].flatMap(([name, count]) => {
+    const [, labels] = /^cambista_http_request_duration_seconds_count\{(.*)\}$/.exec(name) ?? []
+    return labels ? [`${labels.replace(/\w+="([^"]*)"/g, '$1').replaceAll(',', ' ')}: ${count}`] : []
+  })
+}
+
+test('requests are counted by method, route and status, never by what a client made up', async (t) => {
+  const app = await watched(t)
+  for (let at = 0; at < 20; at += 1) {
+    await app.get(`/api/v1/series/${at + 900}/history?_x=${at}`)
+    await app.get(`/unknown/${at}`)
+    await send(`${app.app.url}/%zz${at}`)
+  }
+  for (const method of ['PROPFIND', 'M-SEARCH', 'TRACE', 'DELETE']) {
+    await send(`${app.app.url}/healthz`, { method })
+  }
+  await send(`${app.app.url}/healthz`, { method: 'HEAD' })
+  await send(`${app.app.url}/api/v1/rates`)
+  await app.get('/api/v1/rates?on=x')
+  await until(async () => (await scrape(app)).size > 0)
+  assert.deepEqual(
+    counted(await scrape(app)).filter((one) => !one.includes('/metrics')),
+    [
+      'GET /api/v1/series/{series_id}/history 404: 20',
+      'GET - 404: 40',
+      'other /healthz 405: 4',
+      'HEAD /healthz 200: 1',
+      'GET /api/v1/rates 401: 1',
+      'GET /api/v1/rates 422: 1',
+    ],
+  )
+})
+
+test('how long they took is in seconds', async (t) => {
+  const app = await watched(t)
+  await app.get('/healthz')
+  const samples = await scrape(app)
+  const labels = 'method="GET",route="/healthz",status="200"'
+  const sum = samples.get(`cambista_http_request_duration_seconds_sum{${labels}}`) ?? 0
+  assert.ok(sum > 0 && sum < 2, String(sum))
+  assert.equal(samples.get(`cambista_http_request_duration_seconds_bucket{le="10",${labels}}`), 1)
+})
+
+test('a request that its client gave up is a 499', async (t) => {
+  const app = await watched(t)
+  await fillDirectory(app)
+  const client = begin(app)
+  await until(async () => (await scrape(app)).get('cambista_uploads_in_flight') === 1)
+  client.destroy()
+  await until(async () => counted(await scrape(app)).includes(`POST ${CREATE} 499: 1`))
+})
+
+test('syncs, the age of the dollar and of the last good sync', async (t) => {
+  const app = await watched(t)
+  const before = await scrape(app)
+  for (const side of ['compra', 'venta']) {
+    assert.equal(before.get(`cambista_dollar_age_days{side="${side}"}`), Number.POSITIVE_INFINITY)
+  }
+  assert.equal(before.get('cambista_last_good_sync_age_seconds'), Number.POSITIVE_INFINITY)
+  assert.equal(before.get('cambista_sync_runs_total{status="ok"}'), 0)
+  assert.equal(before.has('cambista_next_sync_timestamp_seconds'), false)
+
+  await app.sync()
+  app.clock.now = new Date('2026-03-24T12:01:40Z')
+  const after = await scrape(app)
+  assert.equal(after.get('cambista_dollar_age_days{side="venta"}'), -1, "tomorrow's is there")
+  assert.equal(after.get('cambista_last_good_sync_age_seconds'), 100)
+  assert.equal(after.get('cambista_rates'), (await app.json<{ rates: number }>('/api/v1/health')).rates)
+  await until(async () => (await scrape(app)).get('cambista_sync_runs_total{status="ok"}') === 1)
+
+  app.clock.now = new Date('2026-03-27T05:59:00Z')
+  assert.equal(
+    (await scrape(app)).get('cambista_dollar_age_days{side="compra"}'),
+    1,
+    'it is still the 26th in Costa Rica',
+  )
+  app.clock.now = new Date('2026-03-27T06:00:00Z')
+  assert.equal((await scrape(app)).get('cambista_dollar_age_days{side="compra"}'), 2)
+})
+
+test('when the next sync is due', async (t) => {
+  const app = await watched(t, { scheduler: true })
+  const due = Date.parse('2026-03-25T11:00:00Z') / 1000
+  assert.equal((await scrape(app)).get('cambista_next_sync_timestamp_seconds'), due)
+})
+
+test('documents and their contents, each content counted once, as they come and go', async (t) => {
+  const app = await watched(t)
+  await fillDirectory(app)
+  const has = (documents: number, blobs: number, bytes: number) =>
+    until(async () => {
+      const samples = await scrape(app)
+      const names = ['documents', 'blobs', 'blob_bytes']
+      return `${names.map((name) => samples.get(`cambista_${name}`))}` === `${[documents, blobs, bytes]}`
+    })
+  await has(0, 0, 0)
+  await post(app, CREATE, batch(pdf('one'), pdf('three'), pdf('one')))
+  await has(3, 2, 8)
+  // More than are counted at once.
+  const values = Array.from({ length: 2500 }, (_, at) => ({
+    name: 'a',
+    mimetype: 'a/a',
+    size: 2,
+    sha256: createHash('sha256')
+      .update(String(at >> 1))
+      .digest('hex'),
+    created_at: AT,
+  }))
+  await elsewhere(app, async (db) => {
+    for (let at = 0; at < values.length; at += 500) {
+      await db
+        .insertInto('attachments')
+        .values(values.slice(at, at + 500))
+        .execute()
+    }
+  })
+  await has(3, 1252, 2508)
+  await elsewhere(app, async (db) => {
+    await db.deleteFrom('documents').where('id', '>', 1).execute()
+    await db.deleteFrom('attachments').where('id', '>', 1).execute()
+  })
+  await has(1, 1, 3)
+  assert.ok(((await scrape(app)).get('cambista_disk_free_bytes') ?? 0) > 0)
+})
+
+test('uploads that are taken and uploads that wait', async (t) => {
+  const app = await watched(t, { limits: { maxUploads: 2, waitMs: 5000 } })
+  await fillDirectory(app)
+  const uploads = async () => {
+    const samples = await scrape(app)
+    return [samples.get('cambista_uploads_in_flight'), samples.get('cambista_uploads_waiting')].join()
+  }
+  assert.equal(await uploads(), '0,0')
+  const clients = [begin(app), begin(app), begin(app)]
+  await until(async () => (await uploads()) === '2,1')
+  for (const client of clients) client.end(JSON.stringify(batch(pdf())).slice(1))
+  await Promise.all(clients.map((client) => once(client, 'response')))
+  await until(async () => (await uploads()) === '0,0')
+})
+
+test('what the caches hold, and how often it was there', async (t) => {
+  const app = await watched(t)
+  await app.sync()
+  const of = async (what: string, cache: string) =>
+    (await scrape(app)).get(`cambista_cache_${what}{cache="${cache}"}`) ?? Number.NaN
+  const before = await of('entries', 'columns')
+  await app.get('/api/v1/rates?on=2026-03-20')
+  assert.ok((await of('entries', 'columns')) > before)
+  const bytes = await of('bytes', 'columns')
+  const rates = (await scrape(app)).get('cambista_rates') ?? 0
+  assert.ok(bytes > 10 * rates && bytes < 30 * rates, `${bytes} bytes for ${rates} values`)
+
+  const { misses, hits } = {
+    misses: await of('misses_total', 'columns'),
+    hits: await of('hits_total', 'columns'),
+  }
+  await app.get('/api/v1/rates?on=2026-03-19')
+  assert.ok((await of('hits_total', 'columns')) > hits)
+  assert.equal(await of('misses_total', 'columns'), misses)
+
+  await app.get('/api/v1/series/1/history')
+  assert.ok((await of('bytes', 'answers')) > 0)
+  const answered = await of('hits_total', 'answers')
+  await app.get('/api/v1/series/1/history')
+  assert.ok((await of('hits_total', 'answers')) > answered)
+  await app.sync({ from: '2025-01-01', to: '2025-01-02' })
+  assert.ok((await of('hits_total', 'answers')) > answered, 'a count never falls')
+})
+
+test('a database that does not answer is a mute 500', async (t) => {
+  const app = await watched(t)
+  await elsewhere(app, (db) => db.schema.dropTable('sync_runs').execute())
+  const { status, body } = await send(`${app.app.url}/metrics`)
+  assert.deepEqual([status, body], [500, '{"detail":"Internal server error"}'])
+})
+
+/** An upload that has begun; the rest of its JSON is still to come. */
+function begin({ app }: TestApp) {
+  const headers = { authorization: `Bearer ${TOKENS.all}` }
+  const client = request(app.url + CREATE, { method: 'POST', headers })
+  client.on('error', () => {})
+  client.write('{')
+  return client
+}

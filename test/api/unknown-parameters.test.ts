@@ -1,0 +1,152 @@
+// A parameter that an endpoint does not have is refused, with the one that was probably meant (decisions 1.5).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batch, CREATE, fillDirectory, pdf, post, read } from '../support/directory.ts'
+import { detailOf, type Item, itemsOf, openApp, send } from './support.ts'
+
+const app = await openApp()
+await app.sync()
+await fillDirectory(app)
+assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
+
+const LATEST = '/api/v1/rates/latest'
+const RATES = '/api/v1/rates'
+const HISTORY = '/api/v1/series/1/history'
+const CONVERT = '/api/v1/convert?amount=1&from=USD&to=CRC&'
+const HEALTH = '/api/v1/health'
+
+const meant: [path: string, name: string, known: string][] = [
+  [LATEST, 'date', 'on'],
+  [LATEST, 'day', 'on'],
+  [RATES, 'fecha', 'on'],
+  [RATES, 'ON', 'on'],
+  [RATES, 'Fecha', 'on'],
+  [RATES, 'on[]', 'on'],
+  [RATES, 'exacto', 'exact'],
+  [RATES, 'base_currency', 'base'],
+  [CONVERT, 'date', 'on'],
+  [CONVERT, 'tipo', 'type'],
+  [CONVERT, 'side', 'type'],
+  [CONVERT, 'rate_type', 'type'],
+  [CONVERT, 'desde', 'from'],
+  [CONVERT, 'hasta', 'to'],
+  [CONVERT, 'form', 'from'],
+  [CONVERT, 'ammount', 'amount'],
+  [CONVERT, 'toCurrency', 'to'],
+  [HISTORY, 'desde', 'from'],
+  [HISTORY, 'since', 'from'],
+  [HISTORY, 'hasta', 'to'],
+  [HISTORY, 'until', 'to'],
+  [HISTORY, 'date_from', 'from'],
+  ['/api/v1/series', 'enabled', 'only_enabled'],
+  ['/api/v1/series', 'Base', 'base'],
+  ['/api/v1/providers', 'only-enabled', 'only_enabled'],
+  ['/api/v1/sync/runs', 'limits', 'limit'],
+]
+for (const [path, name, known] of meant) {
+  test(`takes ${name} of ${path.replace(/\?.*/, '')} for ${known}`, async () => {
+    const [item, ...others] = await itemsOf(app, `${path}${path.endsWith('&') ? '' : '?'}${name}=2020-01-01`)
+    const msg = `there is no parameter ${name}: did you mean ${known}?`
+    assert.deepEqual(item, { loc: ['query', name], msg, type: 'unknown', input: '2020-01-01' })
+    assert.deepEqual(others, [])
+  })
+}
+
+const far: [path: string, name: string, said: string, sent?: string][] = [
+  [LATEST, 'q', 'this path has provider, base, quote, on'],
+  [HISTORY, 'date', 'this path has from, to'],
+  [RATES, 'from', 'this path has on, provider, base, quote, exact'],
+  [HEALTH, 'on', 'this path has none'],
+  ['/api/v1/scheduler', 'verbose', 'this path has none'],
+  [LATEST, 'constructor', 'this path has provider, base, quote, on'],
+  [LATEST, 'to string', 'this path has provider, base, quote, on', 'to%20string'],
+]
+for (const [path, name, said, sent = name] of far) {
+  test(`says what there is where ${name} of ${path} is like none of it`, async () => {
+    const [item, ...others] = await itemsOf(app, `${path}?${sent}=1`)
+    const shown = name.includes(' ') ? JSON.stringify(name) : name
+    const msg = `there is no parameter ${shown}: ${said}`
+    assert.deepEqual(item, { loc: ['query', name], msg, type: 'unknown', input: '1' })
+    assert.deepEqual(others, [])
+  })
+}
+
+test('names a value without a name, and shortens an endless one', async () => {
+  const [nameless] = await itemsOf(app, `${RATES}?=2020-01-01`)
+  assert.match(nameless?.msg ?? '', /^there is no parameter without a name: this path has on, /)
+  const [endless] = await itemsOf(app, `${RATES}?${'x'.repeat(10_000)}=1`)
+  assert.match(endless?.msg ?? '', /^there is no parameter x{60}…: this path/)
+})
+
+test('lists it beside what else is wrong, each parameter once', async () => {
+  const path = `${RATES}?on=never&fecha=2020-01-01&Base=EUR&x=%zz&x=1`
+  const listed = (await itemsOf(app, path)).map(({ loc, type }) => `${loc[1]} ${type}`)
+  assert.deepEqual(listed.sort(), ['Base unknown', 'fecha unknown', 'on date', 'x encoding'])
+  const items = await itemsOf(app, '/api/v1/convert?amont=1&from=USD&to=CRC')
+  assert.deepEqual(
+    items.map(({ msg }) => msg),
+    ['amount is required', 'there is no parameter amont: did you mean amount?'],
+  )
+})
+
+test('refuses thousands of them in a moment', async () => {
+  const names = Array.from({ length: 3000 }, (_, at) => `a${at.toString(36)}`)
+  const started = performance.now()
+  const items: Item[] = await itemsOf(app, `${CONVERT}${names.join('&')}`)
+  assert.equal(items.length, 3000)
+  assert.ok(performance.now() - started < 1000)
+})
+
+test('refuses it too where the same answer was given a moment ago, and for HEAD', async () => {
+  await app.json(LATEST)
+  await app.json(LATEST)
+  await itemsOf(app, `${LATEST}?date=2020-01-01`)
+  const headers = { 'X-API-Key': app.key }
+  const { status, body } = await send(`${app.app.url}${LATEST}?date=2020-01-01`, { method: 'HEAD', headers })
+  assert.deepEqual([status, body], [422, ''])
+})
+
+test('ignores names that begin with an underscore, on every path', async () => {
+  const plain = await app.json(LATEST)
+  assert.deepEqual(await app.json(`${LATEST}?_=1700000000&_on=never&__proto__=1&_`), plain)
+  assert.equal((await app.get(`${HEALTH}?_=1`)).status, 200)
+  assert.equal((await read(app, '/api/v1/documents?_=1')).status, 200)
+  assert.equal((await itemsOf(app, `${LATEST}?_=%zz`))[0]?.type, 'encoding')
+})
+
+test('an empty value is malformed, but for a name that is ignored', async () => {
+  assert.equal((await itemsOf(app, `${RATES}?on=`))[0]?.type, 'date')
+  assert.equal((await itemsOf(app, `${RATES}?exact=&_=`))[0]?.type, 'boolean')
+})
+
+const documents: [query: string, message: string][] = [
+  ['?agent=1', 'there is no parameter agent: did you mean agent_id?'],
+  ['?company=1', 'there is no parameter company: did you mean company_id?'],
+  ['?agentId=1', 'there is no parameter agentId: did you mean agent_id?'],
+  ['?page=2', 'there is no parameter page: this path has company_id, agent_id, limit, order, after, before'],
+  ['/1?download=1', 'there is no parameter download: this path has none'],
+  ['/1/content?inline', 'there is no parameter inline: this path has none'],
+]
+for (const [query, message] of documents) {
+  test(`refuses /documents${query} in the shape of the documents API`, async () => {
+    const response = await read(app, `/api/v1/documents${query}`)
+    assert.equal(response.status, 422)
+    assert.deepEqual(await response.json(), { status: 'error', message })
+  })
+}
+
+test('the probes, the description and the POSTs ignore what they do not know', async () => {
+  for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+    assert.equal((await send(`${app.app.url}${path}?utm_source=x&on=`)).status, 200, path)
+  }
+  const response = await post(app, `${CREATE}?dry_run=1`, batch(pdf('otra vez')))
+  assert.equal(response.status, 200, await response.text())
+  const agents = await post(app, '/api/v1/agent/get_by_company?company=1', { company_id: 1, code: 'ACME' })
+  assert.equal(agents.status, 200)
+})
+
+test('says nothing of parameters to who has no key, nor on a path that there is not', async () => {
+  assert.equal((await send(`${app.app.url}${LATEST}?date=x`)).status, 401)
+  assert.equal(await detailOf(app, '/api/v1/nothing?date=x', 404), 'Not found')
+})

@@ -1,0 +1,32 @@
+// The demo as somebody tries it who has downloaded nothing but the program.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { temporaryDirectory } from '../../support/ground.ts'
+import { startProgram } from '../../support/program.ts'
+
+const run = promisify(execFile)
+
+test('each line that it prints to try works, in any directory', async (t) => {
+  const program = startProgram(t, ['demo', '--port', '0', '--host', '[::1]'])
+  await program.says(/openapi\.json\n/)
+  const lines = program.printed.out.split('\n').filter((line) => /^ {2}curl /.test(line))
+  assert.equal(lines.length, 10)
+  const cwd = temporaryDirectory(t)
+  const answers: string[] = []
+  for (const line of lines) {
+    // One of them asks for a day of long ago, which is being fetched.
+    const retry = 'curl -sSf --retry 100 --retry-delay 1 --retry-all-errors'
+    const { stdout } = await run('bash', ['-c', line.replace('curl -s', retry)], { cwd })
+    answers.push(stdout)
+  }
+  assert.match(
+    answers.find((one) => one.includes('created_documents')) ?? '',
+    /1 document created successfully/,
+  )
+  assert.ok(answers.includes('Factura 1: 15000 CRC\n'), 'the document is fetched back')
+  program.child.kill('SIGTERM')
+  assert.equal(await program.ended(), 0)
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Directory, Imported } from '../../../../src/domain/directory/import.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
+import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/parties.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const FULL: Directory = {
+  companies: [
+    { id: 7, name: 'Café "Britt", S.A.', code: 'BRITT' },
+    { id: 9, name: 'Dos Pinos', code: 'DP' },
+  ],
+  owners: [
+    { id: 31, name: 'Ana Mora', company_id: 7 },
+    { id: 32, name: 'Luis', company_id: null },
+  ],
+  agents: [
+    { id: 12, company_id: 7, name: 'Facturas', description: '<p>Lee;\nfacturas, todas</p>', active: true },
+    { id: Number.MAX_SAFE_INTEGER, company_id: 9, name: '会計', description: '', active: false },
+  ],
+}
+const FULL_CSV = `kind,id,name,code,company_id,description,active
+agent,12,Facturas,,7,"<p>Lee;
+facturas, todas</p>",TRUE
+Agent,9007199254740991,会計,,9,,no
+
+company,7,"Café ""Britt"", S.A.",BRITT,,,
+company, 9 , Dos Pinos ,DP,,,
+owner,31,Ana Mora,,7,,
+owner,32,Luis,,,,
+`
+const NEW: Imported = {
+  companies: { created: 2, updated: 0, unchanged: 0 },
+  owners: { created: 2, updated: 0, unchanged: 0 },
+  agents: { created: 2, updated: 0, unchanged: 0 },
+}
+const SAME: Imported = {
+  companies: { created: 0, updated: 0, unchanged: 2 },
+  owners: { created: 0, updated: 0, unchanged: 2 },
+  agents: { created: 0, updated: 0, unchanged: 2 },
+}
+
+function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {
+  const path = join(temporaryDirectory(t), name)
+  writeFileSync(path, content)
+  return path
+}
+
+async function importing(t: TestContext, dataDir: string, directory: unknown): Promise<Imported> {
+  return runJson(dataDir, 'directory', 'import', fileOf(t, 'd.json', JSON.stringify(directory)))
+}
+
+const files: [string, string, string][] = [
+  ['JSON', 'd.json', JSON.stringify(FULL)],
+  ['JSON with a byte order mark', 'd.JSON', `\ufeff${JSON.stringify(FULL)}`],
+  ['CSV with commas', 'd.csv', FULL_CSV],
+  ['CSV of Excel in Spanish', 'd.CSV', `\ufeff${excel(FULL_CSV)}`],
+]
+for (const [what, name, content] of files) {
+  test(`${what} is imported, also a second time, and what is exported imports as the same`, async (t) => {
+    const dataDir = temporaryDirectory(t)
+    const path = fileOf(t, name, content)
+    assert.deepEqual(await runJson(dataDir, 'directory', 'import', path), NEW)
+    assert.deepEqual(await runJson(dataDir, 'directory', 'import', path), SAME)
+    const exported = await runCommand(['directory', 'export', '--data-dir', dataDir])
+    assert.deepEqual(JSON.parse(exported.out), FULL)
+    const copy = temporaryDirectory(t)
+    assert.deepEqual(await importing(t, copy, JSON.parse(exported.out)), NEW)
+    assert.equal((await runCommand(['directory', 'export', '--data-dir', copy])).out, exported.out)
+  })
+}
+
+/** Semicolons, CRLF and words of the language; commas inside a text stay. */
+function excel(csv: string): string {
+  const rows = csv.replace('Lee;\nfacturas, todas', 'Lee#\nfacturas@ todas').replace('"", S.A.', '""@ S.A.')
+  const semicolons = rows.replaceAll(',', ';').replaceAll('@', ',').replaceAll('#', ';')
+  return semicolons
+    .replace('TRUE', 'VERDADERO')
+    .replace(';no', ';FALSO')
+    .replace(/(?<!Lee;)\n/g, '\r\n')
+}
+
+test('a row changes what is stored; what it leaves out, and what the file leaves out, stays', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await importing(t, dataDir, FULL)
+  const imported = await importing(t, dataDir, {
+    agents: [{ id: Number.MAX_SAFE_INTEGER, company_id: 7, name: 'Contabilidad' }],
+    owners: [{ id: 31, name: 'Ana M.' }],
+  })
+  assert.deepEqual(imported.agents, { created: 0, updated: 1, unchanged: 0 })
+  assert.deepEqual(imported.companies, { created: 0, updated: 0, unchanged: 0 })
+  const now = await runJson<Directory>(dataDir, 'directory', 'export')
+  assert.deepEqual(now.companies, FULL.companies)
+  assert.deepEqual(now.owners, [{ id: 31, name: 'Ana M.', company_id: 7 }, FULL.owners[1]])
+  const [first, last] = now.agents
+  assert.deepEqual(first, FULL.agents[0])
+  assert.deepEqual(last, { ...FULL.agents[1], company_id: 7, name: 'Contabilidad' })
+
+  await importing(t, dataDir, { owners: [{ id: 31, name: 'Ana M.', company_id: null }] })
+  assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
+})
+
+test('companies may swap their codes, and take one that is given up', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await importing(t, dataDir, FULL)
+  const companies = [
+    { id: 7, name: 'A', code: 'DP' },
+    { id: 9, name: 'B', code: 'BRITT' },
+  ]
+  const swapped = await importing(t, dataDir, { companies })
+  assert.deepEqual(swapped.companies, { created: 0, updated: 2, unchanged: 0 })
+  assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, companies)
+  const taken = [
+    { id: 5, name: 'C', code: 'DP' },
+    { id: 7, name: 'A', code: 'new' },
+  ]
+  await importing(t, dataDir, { companies: taken })
+  assert.deepEqual((await runJson<Directory>(dataDir, 'directory', 'export')).companies, [
+    ...taken,
+    companies[1],
+  ])
+})
+
+test('an agent or owner with documents stays with its company', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = temporaryDatabase(t, dataDir)
+  await keepTexts(db, await openTestBlobs(dataDir), ['one'])
+  const companies = [{ id: 9, name: 'Dos Pinos', code: 'DP' }]
+  const agents = [{ id: 12, company_id: 9, name: 'Facturas' }]
+  const owners = [{ id: 31, company_id: 9, name: 'Ana' }]
+  const path = fileOf(t, 'd.json', JSON.stringify({ companies, agents, owners }))
+  const end = await runCommand(['directory', 'import', path, '--data-dir', dataDir])
+  assert.equal(end.code, 1)
+  assert.match(
+    end.err,
+    /owners\[0\], company_id must stay 7: the owner has documents of another company than 9/,
+  )
+  assert.match(
+    end.err,
+    /agents\[0\], company_id must stay 7: the agent has documents of another company than 9/,
+  )
+
+  await importing(t, dataDir, { companies, owners: [{ id: 31, company_id: null, name: 'Ana' }] })
+  assert.equal((await runJson<Directory>(dataDir, 'directory', 'export')).owners[0]?.company_id, null)
+})
+
+test('an export is written to a new file only', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const out = join(temporaryDirectory(t), 'directory.json')
+  const words = ['directory', 'export', '--out', out, '--data-dir', dataDir]
+  const end = await runCommand([...words, '--json'])
+  assert.deepEqual([end.code, JSON.parse(end.out)], [0, { file: out, companies: 1, owners: 1, agents: 1 }])
+  const text = readFileSync(out, 'utf8')
+  assert.equal(text, (await runCommand(['directory', 'export', '--data-dir', dataDir])).out)
+  const again = await runCommand(words)
+  assert.equal(again.code, 1)
+  assert.match(again.err, /is there already and is not overwritten/)
+  assert.equal(readFileSync(out, 'utf8'), text)
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
+import { type TestContext, test } from 'node:test'
+import type { EventRow } from '../../../../src/store/events.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
+import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/parties.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+/** A data directory with so many documents. */
+async function filled(t: TestContext, count: number): Promise<string> {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const texts = Array.from({ length: count }, (_, at) => `text ${at}`)
+  await keepTexts(temporaryDatabase(t, dataDir), await openTestBlobs(dataDir), texts)
+  return dataDir
+}
+
+test('a deletion on the command line is listed, with the user and the one behind sudo', async (t) => {
+  const dataDir = await filled(t, 2)
+  const { sha256 } = await runJson<{ sha256: string }>(dataDir, 'document', 'show', '2')
+  const before = new Date().toISOString()
+  await runCommand(['document', 'delete', '2', '--data-dir', dataDir], { SUDO_USER: 'ana' })
+  await runCommand(['document', 'delete', '1', '--data-dir', dataDir])
+  const [event, ...others] = await runJson<EventRow[]>(dataDir, 'event', 'list', '--document', '2')
+  assert.deepEqual(others, [])
+  assert.ok(event && event.at >= before && event.at <= new Date().toISOString())
+  const user = userInfo().username
+  assert.deepEqual(event, {
+    id: 1,
+    at: event.at,
+    kind: 'deleted',
+    via: 'cli',
+    actor: `${user} (sudo: ana)`,
+    document_id: 2,
+    company_id: 7,
+    sha256,
+  })
+  const { out } = await runCommand(['event', 'list', '--data-dir', dataDir])
+  const lines = out.split('\n')
+  assert.match(lines[0] ?? '', /^ID +AT +KIND +ACTOR +DOCUMENT +COMPANY +SHA256$/)
+  assert.match(
+    lines[1] ?? '',
+    new RegExp(`^1 +20\\S+Z +deleted +cli ${user} \\(sudo: ana\\) +2 +7 +${sha256}$`),
+  )
+  assert.match(lines[2] ?? '', new RegExp(`^2 +20\\S+Z +deleted +cli ${user} +1 +7 +[0-9a-f]{64}$`))
+  assert.equal(lines.length, 4)
+  assert.equal(out.includes('nota.txt'), false, 'the name of a deleted document is gone with it')
+})
+
+test('the newest events are listed first of all, older ones on asking', async (t) => {
+  const dataDir = await filled(t, 5)
+  await runJson(dataDir, 'document', 'purge', '--older-than', '0')
+  const page = (...words: string[]) =>
+    runCommand(['event', 'list', '--limit', '2', ...words, '--data-dir', dataDir])
+  const newest = await page()
+  assert.match(newest.out, /^ID.*\n4 .*\n5 .*\n$/)
+  assert.equal(newest.err, 'There are older ones: go on with --before 4\n')
+  const older = await page('--before', '4')
+  assert.match(older.out, /^ID.*\n2 .*\n3 .*\n$/)
+  const oldest = await page('--before', '2')
+  assert.match(oldest.out, /^ID.*\n1 .*\n$/)
+  assert.equal(oldest.err, '')
+  assert.deepEqual(await runJson(dataDir, 'event', 'list', '--document', '99'), [])
+})
+
+test('a dry run of a purge deletes nothing, and no event says so', async (t) => {
+  const dataDir = await filled(t, 3)
+  await runJson(dataDir, 'document', 'purge', '--older-than', '0', '--dry-run')
+  assert.deepEqual(await runJson(dataDir, 'event', 'list'), [])
+})

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startTestApp } from '../../support/app.ts'
+import { runCommand, startCommand } from '../../support/terminal.ts'
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures/tls')
+const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }
+
+async function listen(t: TestContext, server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
+  server.listen(port, host)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('a server that is ready is exit 0, whichever way it is named', async (t) => {
+  const { app } = await startTestApp(t)
+  const { port } = new URL(app.url)
+  const ready = { code: 0, out: `http://127.0.0.1:${port} is ready\n`, err: '' }
+  assert.deepEqual(await runCommand(['healthcheck', '--port', port]), ready)
+  assert.deepEqual(await runCommand(['healthcheck'], { CAMBISTA_PORT: port }), ready)
+  assert.deepEqual(await runCommand(['healthcheck', '--port', port, '--host', '0.0.0.0']), ready)
+  for (const path of ['', '/', '/readyz']) {
+    assert.deepEqual(await runCommand(['healthcheck', '--url', `${app.url}${path}`]), ready)
+  }
+})
+
+test('a server on :: is asked on the loopback of IPv6', async () => {
+  const end = await runCommand(['healthcheck', '--host', '::', '--port', String(await freePort())])
+  assert.match(end.err, /http:\/\/\[::1\]:\d+\/readyz cannot be reached/)
+})
+
+test('a port that nobody listens on is exit 1 and one line', async () => {
+  const port = await freePort()
+  const end = await runCommand(['healthcheck', '--port', String(port)])
+  assert.deepEqual([end.code, end.out], [1, ''])
+  assert.match(
+    end.err,
+    /^cambista: http:\/\/127\.0\.0\.1:\d+\/readyz cannot be reached: connect ECONNREFUSED.*\n$/,
+  )
+})
+
+test('a server that never answers is exit 1 after five seconds', async (t) => {
+  const port = await listen(
+    t,
+    createServer(() => {}),
+  )
+  const started = performance.now()
+  const end = await runCommand(['healthcheck', '--port', String(port)])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /readyz did not answer within 5 seconds\n$/)
+  assert.ok(performance.now() - started < 7000)
+})
+
+test('a server that is not ready, or another program, is exit 1 with its status', async (t) => {
+  const port = await listen(
+    t,
+    createHttpServer((_, answer) => answer.writeHead(503).end()),
+  )
+  const end = await runCommand(['healthcheck', '--url', `http://127.0.0.1:${port}/base/`])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /\/base\/readyz answered 503\n$/)
+})
+
+test('--wait waits for a server that is about to come, and no longer', async (t) => {
+  const port = await freePort()
+  const waiting = startCommand(['healthcheck', '--port', String(port), '--wait', '20'])
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await listen(
+    t,
+    createHttpServer((_, answer) => answer.end()),
+    port,
+  )
+  assert.equal((await waiting.ended).code, 0)
+
+  const started = performance.now()
+  const late = await runCommand(['healthcheck', '--port', String(await freePort()), '--wait', '1'])
+  const took = performance.now() - started
+  assert.equal(late.code, 1)
+  assert.ok(took > 900 && took < 3000, `${took}`)
+})
+
+test('a server process that has ended is not waited for, and no other is taken for it', async (t) => {
+  const port = String(await freePort())
+  const child = spawn('/bin/sleep', ['60'])
+  t.after(() => child.kill('SIGKILL'))
+  const words = ['healthcheck', '--port', port, '--wait', '60', '--pid', String(child.pid)]
+  const waiting = startCommand(words)
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+  const end = await waiting.ended
+  assert.equal(end.code, 1)
+  assert.match(end.err, /the server has ended before it was ready \(process \d+\)/)
+
+  await listen(
+    t,
+    createHttpServer((_, answer) => answer.end()),
+    Number(port),
+  )
+  assert.equal((await runCommand(words)).code, 1)
+  assert.equal((await runCommand([...words, '--pid', String(process.pid)])).code, 0)
+})
+
+test('being told to stop ends the wait', async () => {
+  const waiting = startCommand(['healthcheck', '--port', String(await freePort()), '--wait', '60'])
+  setTimeout(waiting.stop, 200)
+  assert.equal((await waiting.ended).code, 1)
+})
+
+test('an address that cannot be asked is wrong usage', async () => {
+  assert.match((await runCommand(['healthcheck', '--port', '0'])).err, /--port 0 is a free port.*give --url/)
+  assert.match((await runCommand(['healthcheck', '--host', 'a b'])).err, /--host "a b" is no address/)
+  assert.match(
+    (await runCommand(['healthcheck', '--url', 'ftp://x'])).err,
+    /--url must be an http or https URL/,
+  )
+})
+
+test('a server with a certificate is asked by HTTPS; that of another machine must be one to trust', async (t) => {
+  const { port } = new URL((await startTestApp(t, { listen: { tls: TLS } })).app.url)
+  const words = ['healthcheck', '--port', port, '--tls-cert', TLS.cert]
+  assert.equal((await runCommand(words)).out, `https://127.0.0.1:${port} is ready\n`)
+  const strict = await runCommand(['healthcheck', '--url', `https://127.0.0.1:${port}`])
+  assert.match(strict.err, /readyz cannot be reached: .*certificate/)
+})

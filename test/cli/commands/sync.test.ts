@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { addDays, todayIn } from '../../../src/dates.ts'
+import { type BankOptions, startBank } from '../../../src/demo/bank.ts'
+import { temporaryDirectory } from '../../support/app.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+const today = todayIn(() => new Date())
+const monthAgo = addDays(today, -30)
+
+async function openBank(t: TestContext, options: Partial<BankOptions> = {}) {
+  const bank = await startBank({ token: 'secret', today: () => today, ...options })
+  t.after(() => bank.close())
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const words = ['sync', '--data-dir', dataDir, '--bccr-url', bank.url, '--bccr-pace', '0']
+  const sync = (...more: string[]) => runCommand([...words, ...more], { CAMBISTA_BCCR_TOKEN: 'secret' })
+  return { bank, dataDir, sync, words }
+}
+
+test('sync without dates brings what is new and the history, and prints the run', async (t) => {
+  const { sync } = await openBank(t)
+  const end = await sync('--backfill-from', monthAgo)
+  assert.equal(end.code, 0, end.out + end.err)
+  assert.match(end.out, /^run 1: ok, .*: \d+ new, 0 replaced, 0 unchanged\n$/)
+  assert.equal(end.err, '')
+})
+
+test('sync --json prints the object of /sync/runs', async (t) => {
+  const { sync } = await openBank(t)
+  const end = await sync('--json', '--from', monthAgo, '--to', today)
+  const { inserted, started_at, finished_at, ...run } = JSON.parse(end.out)
+  assert.deepEqual(run, {
+    id: 1,
+    provider_id: 1,
+    trigger: 'cli',
+    status: 'ok',
+    date_from: monthAgo,
+    date_to: today,
+    updated: 0,
+    unchanged: 0,
+    message: null,
+  })
+  assert.ok(inserted > 1000)
+  assert.ok(started_at <= finished_at)
+})
+
+test('with one date the other is 1983-01-01 or tomorrow', async (t) => {
+  const { sync, bank } = await openBank(t)
+  const after = JSON.parse((await sync('--json', '--from', today)).out)
+  assert.deepEqual([after.date_from, after.date_to], [today, addDays(today, 1)])
+  const first = bank.requests.map(({ query }) => (query.fechaInicio ?? '').replaceAll('/', '-'))
+  assert.deepEqual(new Set(first), new Set([today]), 'more than the range was read')
+  const before = JSON.parse((await sync('--json', '--to', '1983-01-05')).out)
+  assert.deepEqual([before.date_from, before.date_to], ['1983-01-01', '1983-01-05'])
+})
+
+test('a run that ended parcial exits with 3 and says what failed', async (t) => {
+  const { sync } = await openBank(t, { codes: ['325', '77777'] })
+  const end = await sync('--from', monthAgo)
+  assert.equal(end.code, 3)
+  assert.match(end.out, /^run 1: parcial/)
+  assert.match(end.out, /^ {2}520: unknown indicator 77777/m)
+  assert.match(end.out, /^ {2}520: absent from the answer: AED, /m)
+})
+
+test('a refused token exits with 3, names the token, and the rates come from the website', async (t) => {
+  const { words } = await openBank(t)
+  const env = { CAMBISTA_BCCR_TOKEN: 'expired-token' }
+  const end = await runCommand([...words, '--from', today], env)
+  assert.equal(end.code, 3)
+  assert.match(end.out, /token/)
+  assert.doesNotMatch(end.out + end.err, /expired-token/)
+  assert.match(end.out, /: [1-9]\d* new/)
+})
+
+test('a bank that gives nothing exits with 1', async (t) => {
+  const { sync, bank } = await openBank(t)
+  bank.faults = () => ({ status: 400, body: '{"CodigoError":"400","Mensaje":"Fuera de servicio"}' })
+  const end = await sync('--from', today)
+  assert.equal(end.code, 1)
+  assert.match(end.out, /^run 1: error/)
+  assert.match(end.out, /Fuera de servicio/)
+})
+
+test('a token file that cannot be read is a clear failure', async (t) => {
+  const { sync } = await openBank(t)
+  const end = await sync('--bccr-token-file', '/nowhere/token')
+  assert.equal(end.code, 1)
+  assert.match(end.err, /cannot read the bank's token: ENOENT/)
+  assert.doesNotMatch(end.err, /\n {4}at |\.ts:\d/, 'a stack trace')
+})

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { addDays, todayIn } from '../../../src/dates.ts'
+import {
+  insertToken,
+  selectActiveTokens,
+  type TokenRow,
+  updateTokensUsed,
+} from '../../../src/store/tokens.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/parties.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+const ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']
+const today = () => todayIn(() => new Date())
+
+test('a token is shown once, kept as a hash, listed without its secret, and revoked', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const at = ['--data-dir', dataDir]
+  const made = await runCommand(['token', 'create', 'erp', ...ALL, ...at])
+  assert.equal(made.code, 0)
+  assert.match(made.out, /^cbt_[0-9A-Za-z]{36}\n$/)
+  assert.match(made.err, /shown only now.*Authorization: Bearer/)
+  const token = made.out.trim()
+  for (const name of readdirSync(dataDir)) {
+    assert.equal(readFileSync(join(dataDir, name)).includes(token), false, `${name} holds the token`)
+  }
+  const [active] = await selectActiveTokens(temporaryDatabase(t, dataDir))
+  assert.deepEqual(active, {
+    id: 1,
+    name: 'erp',
+    hash: createHash('sha256').update(token).digest('hex'),
+    allow: ['documents:POST', 'agent:POST', 'documents:GET'],
+    expires_at: null,
+    company_id: null,
+  })
+
+  const listed = await runCommand(['token', 'list', ...at])
+  assert.match(listed.out, /1 +erp +documents:POST agent:POST documents:GET +any .* never +active\n/)
+  const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
+  assert.deepEqual(Object.keys(row ?? {}), [
+    'id',
+    'name',
+    'allow',
+    'company_id',
+    'expires_at',
+    'created_at',
+    'last_used_at',
+    'revoked_at',
+    'quota',
+    'used',
+  ])
+
+  const first = await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')
+  assert.ok(first.revoked_at)
+  assert.deepEqual(await runJson<TokenRow>(dataDir, 'token', 'revoke', '1'), first)
+  assert.match((await runCommand(['token', 'list', ...at])).out, /revoked 20/)
+  const none = await runCommand(['token', 'revoke', '2', ...at])
+  assert.deepEqual([none.code, none.err], [1, 'cambista: there is no token 2: see cambista token list\n'])
+})
+
+test('create --json prints id, name, token, allow, company_id, expires_at and quota and nothing else on stdout', async (t) => {
+  const words = ['token', 'create', 'lector', '--allow', 'documents:GET', '--allow', 'documents:GET']
+  const { token, ...rest } = await runJson<{ token: string }>(
+    temporaryDirectory(t),
+    ...words,
+    '--expires',
+    today(),
+  )
+  assert.deepEqual(rest, {
+    id: 1,
+    name: 'lector',
+    allow: ['documents:GET'],
+    company_id: null,
+    expires_at: today(),
+    quota: null,
+  })
+  assert.match(token, /^cbt_/)
+})
+
+test('two active tokens cannot have one name; after revoking they can', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const words = ['token', 'create', 'erp', ...ALL, '--data-dir', dataDir]
+  await runCommand(words)
+  const twin = await runCommand(words)
+  assert.equal(twin.code, 1)
+  assert.match(twin.err, /token 1 is named erp already: revoke it or choose another name/)
+  await runJson(dataDir, 'token', 'revoke', '1')
+  assert.equal((await runCommand(words)).code, 0)
+})
+
+test('the list says which tokens are valid, through which day, and which are not any more', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = temporaryDatabase(t, dataDir)
+  for (const [name, expiresAt] of [
+    ['now', today()],
+    ['past', addDays(today(), -1)],
+  ] as const) {
+    await insertToken(db, {
+      name,
+      hash: name,
+      allow: ['agent:POST'],
+      companyId: null,
+      expiresAt,
+      createdAt: '2026-01-01T00:00:00Z',
+    })
+  }
+  await updateTokensUsed(db, ['now'], '2026-03-24T12:00:00.000Z')
+  const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
+  assert.match(out, new RegExp(`now .* 2026-03-24T12:00:00.000Z +active through ${today()}\n`))
+  assert.match(out, new RegExp(`past .* never +expired ${addDays(today(), -1)}\n`))
+})
+
+test('a token can be for one company, and the list says which', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const words = ['token', 'create', 'britt', ...ALL, '--company', String(COMPANY)]
+  const { company_id } = await runJson<TokenRow>(dataDir, ...words)
+  assert.equal(company_id, COMPANY)
+  const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
+  assert.equal(row?.company_id, COMPANY)
+  const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
+  assert.match(out, /^ID +NAME +ALLOW +COMPANY +CREATED/)
+  assert.match(out, new RegExp(`britt +.* documents:GET +${COMPANY} +20`))
+  assert.equal((await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')).company_id, COMPANY)
+})
+
+test('a token for a company that is not there is refused, and nothing is made', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const create = ['token', 'create', 'britt', ...ALL, '--company', '99', '--data-dir']
+  const end = await runCommand([...create, dataDir])
+  assert.deepEqual(end, {
+    code: 1,
+    out: '',
+    err: 'cambista: there is no company 99: see cambista company list\n',
+  })
+  assert.deepEqual(await runJson(dataDir, 'token', 'list'), [])
+  const nowhere = join(dataDir, 'nowhere')
+  assert.equal((await runCommand([...create, nowhere])).code, 1)
+  assert.equal(existsSync(nowhere), false)
+})
+
+test('a token is made with a quota, which is changed and taken away by its name', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const run = (...words: string[]) => runCommand([...words, '--data-dir', dataDir])
+  const made = await runJson<TokenRow>(dataDir, 'token', 'create', 'erp', ...ALL, '--quota', '10GiB')
+  assert.equal(made.quota, 10 * 1024 ** 3)
+  const db = temporaryDatabase(t, dataDir)
+  const blobs = await openTestBlobs(dataDir)
+  await keepTexts(db, blobs, ['x'.repeat(3000)], { createdBy: 1 })
+  assert.match((await run('token', 'list')).out, / 2\.9 KiB +10 GiB +never +active\n/)
+  const [row] = await runJson<{ quota: number; used: number }[]>(dataDir, 'token', 'list')
+  assert.deepEqual([row?.quota, row?.used], [10 * 1024 ** 3, 3000])
+
+  const raised = await run('token', 'update', 'erp', '--quota', '1500MiB')
+  assert.deepEqual(raised, { code: 0, out: 'token erp: 2.9 KiB of 1500 MiB are used\n', err: '' })
+  const none = await run('token', 'update', 'erp', '--quota', 'none')
+  assert.deepEqual(none, { code: 0, out: 'token erp: no quota; 2.9 KiB are used\n', err: '' })
+  assert.match((await run('token', 'list')).out, / 2\.9 KiB +none +never +active\n/)
+  const unknown = await run('token', 'update', 'epr', '--quota', '1GiB')
+  assert.deepEqual(
+    [unknown.code, unknown.err],
+    [1, 'cambista: there is no active token epr: see cambista token list\n'],
+  )
+  const missing = await run('token', 'update', 'erp')
+  assert.deepEqual([missing.code, missing.err.split('\n')[0]], [2, 'cambista: --quota is missing'])
+})
+
+test('a token that is made anew goes on where the one before it was', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = temporaryDatabase(t, dataDir)
+  const blobs = await openTestBlobs(dataDir)
+  await runJson(dataDir, 'token', 'create', 'erp', ...ALL)
+  await keepTexts(db, blobs, ['12345'], { createdBy: 1 })
+  await runJson(dataDir, 'token', 'revoke', '1')
+  await runJson(dataDir, 'token', 'create', 'erp', ...ALL, '--quota', '1KiB')
+  await keepTexts(db, blobs, ['678'], { createdBy: 2 })
+  const rows = await runJson<{ used: number; quota: number | null }[]>(dataDir, 'token', 'list')
+  assert.deepEqual(
+    rows.map(({ used, quota }) => [used, quota]),
+    [
+      [8, null],
+      [8, 1024],
+    ],
+  )
+  const update = await runJson<{ used: number }>(dataDir, 'token', 'update', 'erp', '--quota', '2KiB')
+  assert.equal(update.used, 8)
+})
+
+const wrong: [string, string[], RegExp][] = [
+  [
+    'no --allow',
+    ['erp'],
+    /--allow is missing: give one or more of documents:POST, agent:POST, documents:GET/,
+  ],
+  [
+    'a method that no endpoint has',
+    ['erp', '--allow', 'agent:GET'],
+    /--allow must be one of documents:POST, agent:POST, documents:GET, not "agent:GET"/,
+  ],
+  [
+    'a good and a bad one',
+    ['erp', '--allow', 'agent:POST', '--allow', 'documents:DELETE'],
+    /not "documents:DELETE"/,
+  ],
+  ['another spelling', ['erp', '--allow', 'documents:post'], /not "documents:post"/],
+  ['two in one', ['erp', '--allow', 'agent:POST,documents:GET'], /--allow must be one of/],
+  ['a day that is none', ['erp', ...ALL, '--expires', '2027-02-29'], /--expires must be a calendar day/],
+  [
+    'yesterday',
+    ['erp', ...ALL, '--expires', addDays(today(), -1)],
+    /--expires .* is past: today in Costa Rica is/,
+  ],
+  ['a company that is no id', ['erp', ...ALL, '--company', 'BRITT'], /--company must be an integer/],
+  [
+    'a quota without a unit that is known',
+    ['erp', ...ALL, '--quota', '10GB'],
+    /--quota must be a size such as 10GiB, or none, not "10GB"/,
+  ],
+  [
+    'a quota of nothing',
+    ['erp', ...ALL, '--quota', '0'],
+    /--quota must be a size such as 10GiB, or none, not "0"/,
+  ],
+  ['no name', [...ALL], /NAME is missing/],
+  ['a name that is none', ['<b>', ...ALL], /NAME must be/],
+]
+for (const [what, words, expected] of wrong) {
+  test(`${what} is wrong usage, told before anything is made`, async (t) => {
+    const dataDir = join(temporaryDirectory(t), 'data')
+    const end = await runCommand(['token', 'create', ...words, '--data-dir', dataDir])
+    assert.deepEqual([end.code, end.out], [2, ''])
+    assert.match(end.err, expected)
+    assert.equal(existsSync(dataDir), false)
+  })
+}
+
+test('what a token may do is never taken from the environment', async (t) => {
+  const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01', CAMBISTA_COMPANY: '1' }
+  const end = await runCommand(['token', 'create', 'erp', '--data-dir', temporaryDirectory(t)], env)
+  assert.equal(end.code, 2)
+})

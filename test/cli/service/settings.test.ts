@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Environment, parseWords } from '../../../src/cli/args.ts'
+import { BANK_OPTIONS, bankSettings } from '../../../src/cli/bank.ts'
+import { COMMANDS } from '../../../src/cli/commands.ts'
+import { parseEnvironmentFile, readSettings, withSettings } from '../../../src/cli/settings.ts'
+import { run } from '../../../src/main.ts'
+import { temporaryDirectory } from '../../support/ground.ts'
+
+/** Runs a command line on a machine whose service has these settings. */
+async function runOn(settingsFile: string, line: string, env: Environment = {}) {
+  const printed = { out: '', err: '' }
+  const stop = new AbortController()
+  stop.abort() // what would go on until it is told to stop is told so at once
+  const code = await run(line.split(' '), {
+    env,
+    settingsFile,
+    out: (text) => {
+      printed.out += text
+    },
+    err: (text) => {
+      printed.err += text
+    },
+    interactive: false,
+    stop: stop.signal,
+  })
+  return { code, ...printed }
+}
+
+function machine(t: TestContext, settings: (home: string) => string) {
+  const home = temporaryDirectory(t)
+  const file = join(home, 'cambista.env')
+  writeFileSync(file, settings(home))
+  return { home, file }
+}
+
+test('a command works on the data directory of the service, and says so on stderr', async (t) => {
+  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/theirs\n`)
+  const made = await runOn(file, 'key create erp --json')
+  assert.equal(made.code, 0, made.err)
+  assert.equal(JSON.parse(made.out).name, 'erp')
+  assert.ok(made.err.startsWith(`data directory: ${home}/theirs\n`), made.err)
+  assert.ok(existsSync(join(home, 'theirs/cambista.db')))
+})
+
+test('a variable wins over the settings, a flag over both, and an empty variable over nothing', async (t) => {
+  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/settings\n`)
+  const where = async (line: string, env: Environment) =>
+    /^data directory: (.*)$/m.exec((await runOn(file, line, env)).err)?.[1]
+  const env = { CAMBISTA_DATA_DIR: join(home, 'variable') }
+  assert.equal(await where(`key create a --data-dir ${home}/flag`, env), join(home, 'flag'))
+  assert.equal(await where('key create a', env), join(home, 'variable'))
+  assert.equal(await where('key create a', { CAMBISTA_DATA_DIR: '' }), join(home, 'settings'))
+})
+
+test('what only reads says nothing of its data directory', async (t) => {
+  const { file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
+  await runOn(file, 'key create erp')
+  for (const line of [
+    'key list',
+    'company list --json',
+    'series list',
+    'directory export',
+    'revision list',
+  ]) {
+    assert.deepEqual([(await runOn(file, line)).err, line], ['', line])
+  }
+})
+
+test('what changes something says where, also when it fails', async (t) => {
+  const { home, file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/data\n`)
+  await runOn(file, 'key create erp')
+  const lines = `key revoke 9,key rotate 9,token rotate a,provider disable x,provider enable x,series disable 999,series enable 999,token revoke 9,
+    company create --name A --code A,owner create --name A,agent create --company 9 --name A,agent activate 9,agent deactivate 9,
+    token create erp --allow documents:GET,token update b --quota 1GiB,company update 9 --quota 1GiB,document delete 9,document purge --older-than 1,sync --from 2026-01-01`
+  for (const line of lines.split(',').map((one) => one.trim())) {
+    const { err } = await runOn(file, line, { CAMBISTA_BCCR_URL: 'http://127.0.0.1:1' })
+    assert.ok(err.startsWith(`data directory: ${home}/data\n`), `${line}: ${err}`)
+  }
+})
+
+test('wrong usage and a directory that is not there are one line', async (t) => {
+  const { file } = machine(t, (home) => `CAMBISTA_DATA_DIR=${home}/none\n`)
+  const { err } = await runOn(file, 'key revoke 1')
+  assert.match(err, /^cambista: there is no cambista database in [^\n]*\n$/)
+})
+
+test('a mistake in the settings names the file', async (t) => {
+  const { file } = machine(t, () => 'CAMBISTA_PORT=http\n')
+  const end = await runOn(file, 'serve')
+  assert.equal(end.code, 2)
+  assert.match(end.err, /CAMBISTA_PORT in \/.*cambista\.env must be an integer from 0 to 65535, not "http"/)
+})
+
+test('the demo and the service commands do not look at the settings', async (t) => {
+  const { file } = machine(t, () => 'CAMBISTA_PORT=http\n')
+  assert.equal((await runOn(file, 'demo --host 127.0.0.1 --port 0')).code, 0)
+  assert.equal((await runOn(file, 'service print')).code, 0)
+  assert.equal((await runOn(file, '--version')).code, 0)
+  const ignoring = COMMANDS.filter(({ ignoresService }) => ignoresService).map(({ name }) => name)
+  const service = ['service install', 'service uninstall', 'service print']
+  assert.deepEqual(ignoring, ['demo', ...service, 'cert create', 'manual', 'completion', 'version'])
+})
+
+test('settings that are a directory are a clear failure, and none are none', async (t) => {
+  const home = temporaryDirectory(t)
+  const end = await runOn(home, 'key list')
+  assert.equal(end.code, 1)
+  assert.match(end.err, /cannot read the service's settings: EISDIR/)
+  const none = await runOn(join(home, 'a/b'), `key create erp --data-dir ${home}/data`)
+  assert.equal(none.code, 0)
+})
+
+test('a token in the environment is above a token file in the settings, and below a flag', async (t) => {
+  const { home, file } = machine(t, (home) => `CAMBISTA_BCCR_TOKEN_FILE=${home}/bccr-token\n`)
+  const token = (words: string[], env: Environment) => {
+    const settings = readSettings(file, env)
+    const { options } = parseWords(words, BANK_OPTIONS, env, settings)
+    return bankSettings(options, withSettings(env, settings))().token
+  }
+  assert.throws(() => token([], {}), /cannot read the bank's token: ENOENT.*bccr-token/)
+  writeFileSync(join(home, 'bccr-token'), '')
+  assert.equal(token([], {}), undefined, 'an empty file is no token')
+  writeFileSync(join(home, 'bccr-token'), 'of the file\n')
+  writeFileSync(join(home, 'other'), 'of the flag\n')
+  assert.equal(token([], {}), 'of the file')
+  assert.equal(token([], { CAMBISTA_BCCR_TOKEN: 'of the environment' }), 'of the environment')
+  const flag = ['--bccr-token-file', join(home, 'other')]
+  assert.equal(token(flag, { CAMBISTA_BCCR_TOKEN: 'of the environment' }), 'of the flag')
+})
+
+// What systemd 252 made of these files, each given to a unit that prints its environment.
+const files: [string, Record<string, string>][] = [
+  ['CAMBISTA_A=b', { CAMBISTA_A: 'b' }],
+  ['CAMBISTA_A=0 5 * * *  \n', { CAMBISTA_A: '0 5 * * *' }],
+  ['CAMBISTA_A="0 5 * * *"\n', { CAMBISTA_A: '0 5 * * *' }],
+  ["  CAMBISTA_A = ' b '\r\nCAMBISTA_B=c\r\n", { CAMBISTA_A: ' b ', CAMBISTA_B: 'c' }],
+  ['# CAMBISTA_A=a\n;CAMBISTA_B=b\n #CAMBISTA_C=c\nCAMBISTA_D=d # e', { CAMBISTA_D: 'd # e' }],
+  ['# continued \\\nCAMBISTA_A=a\nCAMBISTA_B=b', { CAMBISTA_B: 'b' }],
+  ['CAMBISTA_A=a\nCAMBISTA_A=\n', { CAMBISTA_A: '' }],
+  ['CAMBISTA_A="a\\"\\$\\n\n\\\nb"\'c\'d"e"', { CAMBISTA_A: 'a"$\\n\nbcd"e"' }],
+  ['CAMBISTA_A=\\\\a\\\nb\\  \nexport CAMBISTA_B=c\nPATH=/\n', { CAMBISTA_A: '\\ab ' }],
+  ["CAMBISTA_A='open\nCAMBISTA_B=b", { CAMBISTA_A: 'open\nCAMBISTA_B=b' }],
+  [' = "\nnonsense\nCAMBISTA_A=`x`', { CAMBISTA_A: '`x`' }],
+]
+for (const [text, expected] of files) {
+  test(`${JSON.stringify(text)} is read as systemd reads it`, () => {
+    assert.deepEqual(parseEnvironmentFile(text), expected)
+  })
+}
+
+test('settings are not asked for an option that is for one call', () => {
+  const settings = { file: 'f', values: { CAMBISTA_JSON: '1' } }
+  assert.equal(parseWords([], ['json'], {}, settings).options.json, false)
+})

@@ -1,0 +1,134 @@
+// A setting whose name is mistyped must not be silently nothing.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { unknownSettings } from '../../src/cli/setting-names.ts'
+import { parseEnvironmentFile } from '../../src/cli/settings.ts'
+import { run } from '../../src/main.ts'
+import { temporaryDirectory } from '../support/ground.ts'
+import { startCommand, until } from '../support/terminal.ts'
+
+const NOWHERE = { file: '', values: {}, hidden: false }
+const FILE = '/etc/cambista/cambista.env'
+
+const mistyped: [name: string, meant: string][] = [
+  ['CAMBISTA_BAKCUP_DIR', 'CAMBISTA_BACKUP_DIR'],
+  ['CAMBISTA_PROT', 'CAMBISTA_PORT'],
+  ['CAMBISTA_PORTS', 'CAMBISTA_PORT'],
+  ['CAMBISTA_HOSTS', 'CAMBISTA_HOST'],
+  ['CAMBISTA_port', 'CAMBISTA_PORT'],
+  ['CAMBISTA_BACKUP-DIR', 'CAMBISTA_BACKUP_DIR'],
+  ['CAMBISTA_DATADIR', 'CAMBISTA_DATA_DIR'],
+  ['CAMBISTA_BCCR_TOKEN_FIEL', 'CAMBISTA_BCCR_TOKEN_FILE'],
+  ['CAMBISTA_BCCR_TOKNE', 'CAMBISTA_BCCR_TOKEN'],
+  ['CAMBISTA_TLS_CRET', 'CAMBISTA_TLS_CERT'],
+]
+for (const [name, meant] of mistyped) {
+  test(`${name} is a mistake for ${meant}, in the environment and in the settings`, () => {
+    const hint = `: did you mean ${meant}?`
+    assert.throws(() => unknownSettings({ [name]: 'x' }, NOWHERE), {
+      code: 'usage',
+      message: `${name} is no setting${hint}`,
+    })
+    const settings = { ...NOWHERE, file: FILE, values: parseEnvironmentFile(`${name}=x\n`) }
+    assert.throws(() => unknownSettings({ ...settings.values }, settings), {
+      code: 'usage',
+      message: `${name} in ${FILE} is no setting${hint}`,
+    })
+    assert.deepEqual(unknownSettings({ [name]: '' }, NOWHERE), [], 'an empty one is an unset one')
+  })
+}
+
+const quiet: Record<string, string> = {
+  CAMBISTA_PORT: '8080',
+  CAMBISTA_BCCR_TOKEN: 'secret',
+  CAMBIST_PORT: '1',
+  cambista_port: '1',
+  MY_CAMBISTA_PROT: '1',
+  PATH: '/bin',
+}
+test('names of settings, and names that do not begin as one, are nothing to speak of', () => {
+  assert.deepEqual(unknownSettings(quiet, NOWHERE), [])
+})
+
+// What Kubernetes sets for services that are called cambista, cambista-metrics and cambista-prod.
+const injected: Record<string, string> = {
+  CAMBISTA_SERVICE_HOST: '10.0.171.239',
+  CAMBISTA_SERVICE_PORT: '8080',
+  CAMBISTA_SERVICE_PORT_HTTP: '8080',
+  CAMBISTA_PORT: 'tcp://10.0.171.239:8080',
+  CAMBISTA_PORT_8080_TCP: 'tcp://10.0.171.239:8080',
+  CAMBISTA_PORT_8080_TCP_PROTO: 'tcp',
+  CAMBISTA_PORT_8080_TCP_PORT: '8080',
+  CAMBISTA_PORT_8080_TCP_ADDR: '10.0.171.239',
+  CAMBISTA_METRICS_SERVICE_HOST: '10.0.171.240',
+  CAMBISTA_METRICS_PORT: 'tcp://10.0.171.240:9464',
+  CAMBISTA_METRICS_PORT_9464_UDP_ADDR: '10.0.171.240',
+  CAMBISTA_PROD_PORT: 'tcp://10.0.171.241:8080',
+}
+test('what an orchestrator sets is neither a mistake nor a setting', async (t) => {
+  assert.deepEqual(unknownSettings(injected, NOWHERE), [])
+  const serving = startCommand(['serve', '--no-scheduler', '--log-format', 'json', '--port', '0'], {
+    ...injected,
+    CAMBISTA_DATA_DIR: join(temporaryDirectory(t), 'data'),
+  })
+  await until(() => serving.printed.err.includes('"listening"'))
+  serving.stop()
+  assert.equal((await serving.ended).code, 0)
+  assert.doesNotMatch(serving.printed.err, /9464|not settings/)
+})
+
+test('other unknown names are told once, with their file, and the server serves', async (t) => {
+  const home = temporaryDirectory(t)
+  const file = join(home, 'cambista.env')
+  writeFileSync(file, `CAMBISTA_DATA_DIR=${home}/data\nCAMBISTA_COLOUR=blue\n`)
+  const env = { CAMBISTA_SHIRT_SIZE: 'M', CAMBISTA_SERVICE_HOST: '10.0.171.239' }
+  const { code, err } = await serveOnce(t, env, file)
+  assert.equal(code, 0)
+  const lines = err.split('\n').filter((line) => line.includes('not settings'))
+  assert.equal(lines.length, 1, err)
+  assert.match(lines[0] ?? '', / warn {2}not settings of cambista, so they do nothing names=/)
+  assert.ok(lines[0]?.includes(`"CAMBISTA_COLOUR in ${file}, CAMBISTA_SHIRT_SIZE"`), err)
+})
+
+test('serve stops for mistyped names and names them all; other commands go on', async (t) => {
+  const home = temporaryDirectory(t)
+  const file = join(home, 'cambista.env')
+  writeFileSync(file, `CAMBISTA_DATA_DIR=${home}/data\nCAMBISTA_BAKCUP_DIR=/mnt\n`)
+  const { code, err } = await serveOnce(t, { CAMBISTA_PROT: '80' }, file)
+  assert.equal(code, 2)
+  const first = `CAMBISTA_BAKCUP_DIR in ${file} is no setting: did you mean CAMBISTA_BACKUP_DIR?`
+  const second = 'CAMBISTA_PROT is no setting: did you mean CAMBISTA_PORT?'
+  assert.equal(err.split('\n')[0], `cambista: ${first} ${second}`)
+  const printed: string[] = []
+  const made = await run(['key', 'create', 'erp'], {
+    env: {},
+    settingsFile: file,
+    out: (text) => printed.push(String(text)),
+    err: () => {},
+    interactive: false,
+    stop: new AbortController().signal,
+  })
+  assert.deepEqual([made, printed.length], [0, 1])
+})
+
+/** Serves on a free port until it listens. */
+async function serveOnce(t: TestContext, env: Record<string, string>, settingsFile: string) {
+  let err = ''
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const code = await run(['serve', '--no-scheduler', '--port', '0'], {
+    env,
+    settingsFile,
+    out: () => {},
+    err: (text) => {
+      err += text
+      if (err.includes('listening')) stop.abort()
+    },
+    interactive: false,
+    stop: stop.signal,
+  })
+  return { code, err }
+}

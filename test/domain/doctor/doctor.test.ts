@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { examine, repair } from '../../../src/domain/doctor/doctor.ts'
+import type { DoctorRequest } from '../../../src/domain/doctor/examination.ts'
+import { missingIn } from '../../../src/domain/doctor/rates.ts'
+import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
+import { takeLock } from '../../../src/store/sqlite/lock.ts'
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
+import { NOW, openVault, type Vault } from '../../support/backups.ts'
+import { fixedClock } from '../../support/ground.ts'
+import { ANA } from '../../support/parties.ts'
+import { openDesk } from '../../support/rates/paper-bank.ts'
+
+const sha = (text: string) => hash('sha256', text)
+const HOLA = sha('hola')
+
+async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
+  const { findings, notes } = await examine({
+    dataDir,
+    clock: () => new Date(),
+    minFree: 0,
+    zone: 'Europe/Berlin',
+    backup: undefined,
+    signal: new AbortController().signal,
+    lookAgainMs: 0,
+    ...more,
+  })
+  return { lines: findings.map(({ check, message }) => `${check}: ${message}`), notes: notes.join('\n') }
+}
+
+/** A data directory that is served, as far as its lock says so. */
+function serve(t: TestContext, { dataDir }: Vault) {
+  const lock = takeLock(dataDir, 'serve.lock')
+  assert.ok(lock)
+  t.after(() => lock.release())
+  return lock
+}
+
+/** A file in the folder of blobs that no row names. */
+function leave(vault: Vault, text: string): string {
+  const path = vault.place(sha(text))
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(path, '../..'), { recursive: true, mode: 0o700 })
+  writeFileSync(path, text, { mode: 0o600 })
+  for (const folder of [join(path, '..'), join(path, '../..')]) chmodSync(folder, 0o700)
+  return path
+}
+
+async function openHealthy(t: TestContext, ...texts: string[]): Promise<Vault> {
+  const umask = process.umask(0o077) // as main.ts has it
+  t.after(() => process.umask(umask))
+  return openVault(t, ...texts)
+}
+
+test('a healthy data directory has no findings, and notes what is worth knowing', async (t) => {
+  const vault = await openHealthy(t, 'hola', 'adios')
+  const { lines, notes } = await look(vault.dataDir)
+  assert.deepEqual(lines, [])
+  assert.match(notes, new RegExp(`the schema is ${SCHEMA_VERSION}, as it should be`))
+  assert.match(notes, /never synced/)
+  assert.match(notes, /2 contents of documents, 9 bytes/)
+  assert.match(notes, /\d+ bytes are free/)
+  assert.match(notes, /no nightly backup is set up/)
+  assert.match(
+    notes,
+    /the zone of this machine is Europe\/Berlin; days and schedules are those of America\/Costa_Rica/,
+  )
+})
+
+test('a content that is missing, altered or of another size is found, with its documents and where a good copy is', async (t) => {
+  const vault = await openHealthy(t, 'hola', 'adios', 'hola', 'hola', 'hola', 'size')
+  await vault.backUp()
+  rmSync(vault.place(HOLA))
+  rmSync(vault.place(sha('adios'))) // the set has another link
+  writeFileSync(vault.place(sha('adios')), 'ADIOS', { mode: 0o600 })
+  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+  raw.exec(`update attachments set size = 5 where sha256 = '${sha('size')}'`)
+  raw.close()
+  const backup = { dir: vault.setDir, cron: '30 3 * * *' }
+  const { lines } = await look(vault.dataDir, { backup, clock: () => NOW })
+  const [a, b, c] = [
+    lines.find((one) => one.includes(HOLA)),
+    lines.find((one) => /ADIOS|altered/.test(one)),
+    lines.find((one) => one.includes(sha('size'))),
+  ]
+  assert.equal(lines.length, 3)
+  const named = 'documents 1 \\(nota\\.txt\\), 3 \\(nota\\.txt\\), 4 \\(nota\\.txt\\) and more'
+  assert.match(
+    a ?? '',
+    new RegExp(
+      `^contents: content ${HOLA} is missing: ${named}; a good copy is ${vault.place(HOLA, vault.setDir)}$`,
+    ),
+  )
+  assert.match(b ?? '', /^contents: .* is altered \(5 bytes .*\): document 2 \(nota\.txt\); a good copy is /)
+  assert.match(c ?? '', /^contents: .* has 4 bytes, its rows say 5: document 6 \(nota\.txt\)/)
+})
+
+test('contents and temporary files that a crash left are found, and only they are swept', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  const orphan = leave(vault, 'orphan')
+  const upload = join(vault.dataDir, 'blobs/tmp/upload')
+  writeFileSync(upload, 'half', { mode: 0o600 })
+  const copy = join(vault.dataDir, 'cambista.db.v1-2026-01-01T00-00-00Z.bak.partial')
+  writeFileSync(copy, 'half', { mode: 0o600 })
+  const expected = [
+    `contents: content ${sha('orphan')} (6 bytes) belongs to no document`,
+    `temporary: ${copy} was left by something interrupted`,
+    `temporary: ${upload} was left by something interrupted`,
+  ]
+  assert.deepEqual((await look(vault.dataDir)).lines.sort(), expected.sort())
+  assert.deepEqual(await repair(vault.dataDir), { contents: 1, temporary: 2 })
+  assert.deepEqual((await look(vault.dataDir)).lines, [])
+  for (const path of [orphan, upload, copy]) assert.throws(() => readFileSync(path), { code: 'ENOENT' })
+  assert.equal(readFileSync(vault.place(HOLA), 'utf8'), 'hola')
+})
+
+test('beside a server, an upload that is under way is no finding, and what is old is one', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  leave(vault, 'renamed, its row not committed')
+  writeFileSync(join(vault.dataDir, 'blobs/tmp/upload'), 'half', { mode: 0o600 })
+  serve(t, vault)
+  const { lines, notes } = await look(vault.dataDir)
+  assert.deepEqual(lines, [])
+  assert.match(notes, /which a server is using/)
+  assert.match(notes, /2 files seem to belong to uploads that are under way/)
+  const clock = () => new Date(Date.now() + 11 * 60_000)
+  assert.deepEqual((await look(vault.dataDir, { clock })).lines, [
+    `contents: content ${sha('renamed, its row not committed')} (30 bytes) belongs to no document`,
+  ])
+})
+
+test('a row that is committed, or a file that is unlinked, before the second look is no finding', async (t) => {
+  const vault = await openHealthy(t)
+  leave(vault, 'uploaded')
+  const deleted = leave(vault, 'deleted')
+  const looking = look(vault.dataDir, { lookAgainMs: 300 })
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  await vault.keep('uploaded')
+  rmSync(deleted)
+  assert.deepEqual((await looking).lines, [])
+})
+
+test('beside uploads and deletions there are no findings', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  serve(t, vault)
+  let on = true
+  let n = 0
+  const uploads = (async () => {
+    while (on) await vault.keep(`document ${n++}`)
+  })()
+  const purges = (async () => {
+    while (on) {
+      await purgeDocuments(vault.db, vault.blobs, { createdUpTo: '2999', by: ANA, removed: () => {} })
+      await new Promise((resolve) => setTimeout(resolve, 9))
+    }
+  })()
+  for (let round = 0; round < 20; round++) {
+    assert.deepEqual((await look(vault.dataDir, { lookAgainMs: 100 })).lines, [])
+  }
+  on = false
+  await Promise.all([uploads, purges])
+})
+
+test('a sum that is not that of its documents is noted, and --repair adds it up anew', async (t) => {
+  const vault = await openHealthy(t, 'hola', 'adios')
+  assert.doesNotMatch((await look(vault.dataDir)).notes, /quota/)
+  await vault.db.updateTable('companies').set({ used: 8 }).execute()
+  const { lines, notes } = await look(vault.dataDir)
+  assert.deepEqual(lines, [])
+  assert.match(
+    notes,
+    /8 bytes count against the quota of company 7, its documents have 9: stop the server and run cambista doctor --repair/,
+  )
+  await repair(vault.dataDir)
+  assert.doesNotMatch((await look(vault.dataDir)).notes, /quota/)
+})
+
+test('--repair is refused beside a server, and on a damaged database', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  const orphan = leave(vault, 'orphan')
+  const lock = serve(t, vault)
+  await assert.rejects(repair(vault.dataDir), /a server is using .*: stop it first, --repair needs its lock/)
+  lock.release()
+  await vault.db.destroy()
+  damage(vault, 4)
+  await assert.rejects(repair(vault.dataDir), /nothing was removed, because the database is damaged/)
+  assert.equal(readFileSync(orphan, 'utf8'), 'orphan')
+})
+
+test('a damaged database is found, and what hangs on its rows is not guessed', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  leave(vault, 'orphan')
+  await vault.db.destroy()
+  damage(vault, 4)
+  const { lines, notes } = await look(vault.dataDir)
+  assert.ok(lines.length > 0)
+  for (const line of lines) assert.match(line, /^database: /)
+  assert.match(notes, /rates and contents are not looked at/)
+  writeFileSync(join(vault.dataDir, 'cambista.db'), 'a letter to my aunt')
+  assert.match(
+    (await look(vault.dataDir)).lines.join(),
+    /^database: cannot open the database .*file is not a database$/,
+  )
+})
+
+test('a row that names one which is not there is found', async (t) => {
+  const vault = await openHealthy(t, 'hola')
+  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+  raw.pragma('foreign_keys = off')
+  raw.exec('delete from owners')
+  raw.close()
+  assert.deepEqual((await look(vault.dataDir)).lines, [
+    'database: row 1 of documents names a row of owners that is not there',
+  ])
+})
+
+test('a newer schema, and the database of another program, are findings; an older schema is a note', async (t) => {
+  const vault = await openHealthy(t)
+  const raw = new Sqlite(join(vault.dataDir, 'cambista.db'))
+  t.after(() => raw.close())
+  raw.pragma('user_version = 999')
+  assert.match(
+    (await look(vault.dataDir)).lines.join(),
+    /^database: .* has schema version 999, .*use a newer cambista$/,
+  )
+  raw.pragma('user_version = 1')
+  const { lines, notes } = await look(vault.dataDir)
+  assert.deepEqual(lines, [])
+  assert.match(
+    notes,
+    new RegExp(`the schema is 1; the next start brings it to ${SCHEMA_VERSION}, after a copy`),
+  )
+  raw.pragma('application_id = 7')
+  assert.match((await look(vault.dataDir)).lines.join(), /^database: .* is not a database of cambista$/)
+})
+
+test('who else may read is found, a line each up to twenty', async (t) => {
+  const vault = await openHealthy(t, ...Array.from({ length: 30 }, (_, i) => `document ${i}`))
+  const database = join(vault.dataDir, 'cambista.db')
+  chmodSync(database, 0o640)
+  chmodSync(vault.dataDir, 0o755)
+  assert.deepEqual((await look(vault.dataDir)).lines, [
+    `permissions: ${vault.dataDir} has mode 755 instead of 700`,
+    `permissions: ${database} has mode 640 instead of 600`,
+  ])
+  for await (const one of vault.blobs.list()) chmodSync(vault.place(one), 0o644)
+  const { lines } = await look(vault.dataDir)
+  assert.equal(lines.length, 21)
+  assert.match(lines.at(-1) ?? '', /^permissions: 12 more files and directories have such faults$/)
+})
+
+test('a file of another user is found', async (t) => {
+  if (process.getuid?.() !== 0) return
+  const vault = await openHealthy(t, 'hola')
+  chownSync(vault.place(HOLA), 65534, 65534)
+  const { lines } = await look(vault.dataDir)
+  assert.deepEqual(lines, [
+    `permissions: ${vault.place(HOLA)} belongs to user 65534, the data directory to 0`,
+  ])
+})
+
+test('too little free space is found', async (t) => {
+  const vault = await openHealthy(t)
+  const { lines } = await look(vault.dataDir, { minFree: 2 ** 52 })
+  assert.match(lines.join(), /^space: only \d+ bytes are free: uploads are refused below 4503599627370496$/)
+})
+
+test('a nightly backup that was not made is found', async (t) => {
+  const vault = await openHealthy(t)
+  const cron = '30 3 * * *'
+  const backup = { dir: vault.setDir, cron }
+  const at = (instant: string) => look(vault.dataDir, { backup, clock: fixedClock(instant).read })
+  assert.match((await at('2026-03-24T12:00:00Z')).lines.join(), /^backup: cannot read .*set: ENOENT/)
+  await vault.backUp(new Date('2026-03-24T09:30:01Z'))
+  assert.deepEqual((await at('2026-03-25T11:00:00Z')).lines, [], 'it may still be under way')
+  const due = 'when one was due'
+  assert.match(
+    (await at('2026-03-25T11:31:00Z')).lines.join(),
+    new RegExp(`^backup: .* is older than 2026-03-25T09:30:00.000Z, ${due}$`),
+  )
+})
+
+test('a day without a dollar rate inside the covered interval is found, as a range to sync again', async (t) => {
+  const desk = await openDesk(t)
+  chmodSync(desk.dataDir, 0o700)
+  const dataDir = desk.dataDir
+  await desk.sync()
+  const clock = desk.clock.read
+  const rates = async () => (await look(dataDir, { clock })).lines.filter((line) => line.startsWith('rates'))
+  assert.deepEqual(await rates(), [])
+  const raw = new Sqlite(join(dataDir, 'cambista.db'))
+  t.after(() => raw.close())
+  raw.exec(`delete from rates where series_id = 1 and rate_date between '2026-02-10' and '2026-02-12'`)
+  raw.exec(`delete from rates where series_id = 2 and rate_date = '2026-03-01'`)
+  raw.exec(`update rates set value = '1.50' where series_id = 2 and rate_date = '2026-03-02'`)
+  // Of the newest days the bank may still owe a value, and a parity has days without one.
+  raw.exec(`delete from rates where series_id = 1 and rate_date = '2026-03-25'`)
+  raw.exec(`delete from rates where series_id = 3 and rate_date >= '2026-03-20'`)
+  const lines = await rates()
+  assert.equal(lines.length, 3)
+  assert.equal(
+    lines[0],
+    'rates: series 1 (USD/CRC compra) has no value from 2026-02-10 to 2026-02-12: cambista sync --from 2026-02-10 --to 2026-02-12 reads it again',
+  )
+  assert.equal(lines[1], 'rates: series 2 (USD/CRC venta) has the value 1.50 on 2026-03-02')
+  assert.match(
+    lines[2] ?? '',
+    /^rates: series 2 .* has no value on 2026-03-01: cambista sync --from 2026-03-01 --to 2026-03-01 /,
+  )
+})
+
+test('each side of the dollar is judged for itself', async (t) => {
+  const desk = await openDesk(t)
+  await desk.sync()
+  desk.bank.publish['318'] = () => undefined
+  const later = { clock: fixedClock('2026-07-02T12:00:00Z').read }
+  desk.clock.now = new Date('2026-07-02T12:00:00Z')
+  await desk.sync()
+  const { lines } = await look(desk.dataDir, later)
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('rates')),
+    ['rates: the newest venta of the dollar is of 2026-03-25, 99 days ago: cambista sync says why'],
+  )
+})
+
+test('days that were never asked for, and rounded values, are worth knowing and no fault', async (t) => {
+  const desk = await openDesk(t)
+  desk.bank.roundedTo = 2
+  await desk.sync()
+  await desk.sync({ range: { from: '2025-12-01', to: '2025-12-31' } })
+  const { lines, notes } = await look(desk.dataDir, { clock: desk.clock.read })
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('rates')),
+    [],
+  )
+  const hole = notes.split('\n').find((line) => line.includes('not synchronized'))
+  assert.equal(
+    hole,
+    '6 series: not synchronized from 2026-01-01 to 2026-01-31, answered with 404; cambista sync --from 2026-01-01 --to 2026-01-31 asks for it',
+  )
+  assert.match(notes, /^504 values of 6 series are rounded, as the bank's website gives them; /m)
+})
+
+test('a dollar rate that is older than two days is found, and none at all once a sync has run', async (t) => {
+  const desk = await openDesk(t)
+  await desk.sync()
+  const at = async (instant: string) =>
+    (await look(desk.dataDir, { clock: fixedClock(instant).read })).lines.filter((line) =>
+      line.startsWith('rates'),
+    )
+  assert.deepEqual(await at('2026-03-27T12:00:00Z'), [])
+  assert.deepEqual(await at('2026-03-28T12:00:00Z'), [
+    'rates: the newest compra of the dollar is of 2026-03-25, 3 days ago: cambista sync says why',
+    'rates: the newest venta of the dollar is of 2026-03-25, 3 days ago: cambista sync says why',
+  ])
+  const raw = new Sqlite(join(desk.dataDir, 'cambista.db'))
+  raw.exec('delete from rates; delete from coverage')
+  raw.close()
+  assert.deepEqual(await at('2026-03-24T12:00:00Z'), [
+    'rates: there is no dollar rate, although a sync has run',
+  ])
+})
+
+test('between the chunks of a sync there are no gaps', async (t) => {
+  const desk = await openDesk(t, { backfillFrom: '2020-01-01' })
+  chmodSync(desk.dataDir, 0o700)
+  const found: string[] = []
+  desk.bank.fault = async () => {
+    const { lines } = await look(desk.dataDir, { clock: desk.clock.read })
+    found.push(...lines.filter((line) => /^(rates|database)/.test(line)))
+    return undefined
+  }
+  await desk.sync()
+  assert.ok(desk.bank.asked.length > 5)
+  assert.deepEqual(found, [])
+})
+
+test('missing days are told as ranges', () => {
+  const window = { from: '2026-02-27', to: '2026-03-03' }
+  assert.deepEqual(missingIn(window, new Set()), [window])
+  assert.deepEqual(missingIn(window, new Set(['2026-02-28', '2026-03-03'])), [
+    { from: '2026-02-27', to: '2026-02-27' },
+    { from: '2026-03-01', to: '2026-03-02' },
+  ])
+})
+
+/** Writes nonsense over some pages. */
+function damage({ dataDir }: Vault, page: number): void {
+  const path = join(dataDir, 'cambista.db')
+  const bytes = readFileSync(path)
+  bytes.fill('X', 4096 * page + 8, 4096 * (page + 5))
+  writeFileSync(path, bytes)
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { startHousekeeping } from '../../src/domain/housekeeping.ts'
+import { createLog } from '../../src/log.ts'
+import { insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
+import type { Db } from '../../src/store/tables.ts'
+import { fixedClock, temporaryDatabase } from '../support/ground.ts'
+import { until } from '../support/terminal.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+function eventOf(at: string): NewEvent {
+  return { at, kind: 'deleted', via: 'cli', actor: 'ana', document_id: 1, company_id: 7, sha256: null }
+}
+
+async function instantsIn(db: Db): Promise<string[]> {
+  return (await selectEvents(db, { limit: 5000 })).map(({ at }) => at)
+}
+
+function quiet() {
+  const logged: string[] = []
+  return { logged, log: createLog({ level: 'info', format: 'text', write: (text) => logged.push(text) }) }
+}
+
+test('a start removes the events that are older than the days that they are kept, and says so', async (t) => {
+  const db = temporaryDatabase(t)
+  const { logged, log } = quiet()
+  const old = Array.from({ length: 1200 }, () => eventOf('2024-03-24T11:59:59.999Z'))
+  await insertEvents(db, [...old, eventOf('2024-03-24T12:00:00.000Z'), eventOf('2026-03-24T12:00:00.000Z')])
+  const housekeeping = startHousekeeping({ db, clock: fixedClock().read, log, keepEvents: 730 })
+  t.after(() => housekeeping.close())
+  await until(async () => (await instantsIn(db)).length === 2)
+  assert.deepEqual(await instantsIn(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
+  await until(() => logged.length > 0)
+  assert.match(logged.join(''), /info +old events removed events=1200 before=2024-03-24T12:00:00.000Z\n$/)
+})
+
+test('what gets too old while the server runs goes within a day, and a failure is not the end', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.after(() => mock.timers.reset())
+  const db = temporaryDatabase(t)
+  const clock = fixedClock()
+  const { logged, log } = quiet()
+  await insertEvents(db, [eventOf('2026-03-24T11:00:00.000Z')])
+  const housekeeping = startHousekeeping({ db, clock: clock.read, log, keepEvents: 1 })
+  t.after(() => housekeeping.close())
+  assert.equal((await instantsIn(db)).length, 1)
+  await db.schema.alterTable('events').renameTo('elsewhere').execute()
+  mock.timers.tick(DAY_MS)
+  await until(() =>
+    logged.some((line) =>
+      / warn +old events cannot be removed: tried again in a day reason=.*events/.test(line),
+    ),
+  )
+  await db.schema.alterTable('elsewhere').renameTo('events').execute()
+  clock.now = new Date(clock.now.getTime() + DAY_MS)
+  mock.timers.tick(DAY_MS)
+  await until(async () => (await instantsIn(db)).length === 0)
+})
+
+test('it ends in the middle when it is closed', async (t) => {
+  const db = temporaryDatabase(t)
+  await insertEvents(
+    db,
+    Array.from({ length: 3000 }, () => eventOf('2000-01-01T00:00:00.000Z')),
+  )
+  const housekeeping = startHousekeeping({ db, clock: fixedClock().read, log: quiet().log, keepEvents: 1 })
+  await housekeeping.close()
+  const left = (await instantsIn(db)).length
+  assert.ok(left > 0 && left % 500 === 0, `${left} are left`)
+})

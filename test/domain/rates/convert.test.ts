@@ -1,0 +1,210 @@
+// Conversions against exact fractions of whole numbers: no digit is taken on trust (decisions 2.9).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type Conversion, convert, findRoute, type Leg } from '../../../src/domain/rates/convert.ts'
+import { byPair } from '../../../src/domain/rates/rate-cache.ts'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+import type { RateType } from '../../../src/providers/provider.ts'
+import type { SeriesRow } from '../../../src/store/series.ts'
+import { decimalOf, fractionOf, inverted, rounded, seriesOf, storedFrom, times } from '../support.ts'
+
+const DAY = '2026-03-24'
+const SERIES = bccrCatalogue.map(({ base, quote, rateType }, at) => seriesOf(at + 1, base, quote, rateType))
+const PAIRS = byPair(SERIES)
+const PARITIES = SERIES.filter(({ rate_type }) => rate_type === 'referencia')
+const CURRENCIES = PARITIES.map((one) =>
+  one.base_currency === 'USD' ? one.quote_currency : one.base_currency,
+)
+
+const rate = fc
+  .tuple(fc.bigInt({ min: 1n, max: 10n ** 14n }), fc.nat(12))
+  .map(([digits, decimals]) => decimalOf({ over: digits, under: 10n ** BigInt(decimals) }))
+const amount = fc
+  .tuple(fc.bigInt({ min: 0n, max: 10n ** 30n - 1n }), fc.bigInt({ min: 1n, max: 10n ** 20n - 1n }))
+  .map(([whole, decimals]) => `${whole}.${String(decimals).padStart(20, '0')}`)
+
+/** What the contract says, by whole numbers only. */
+function expected(sent: string, legs: readonly Leg[], priceOf: (series: SeriesRow) => string) {
+  const [first, ...others] = legs
+  let exact = fractionOf('1')
+  for (const { series, inverse } of legs) {
+    const value = fractionOf(priceOf(series))
+    exact = times(exact, inverse ? inverted(value) : value)
+  }
+  const published = first && others.length === 0 && !first.inverse ? priceOf(first.series) : undefined
+  const rateText = first === undefined ? '1' : (published ?? rounded(exact, 15))
+  return { rate: rateText, result: decimalOf(times(fractionOf(sent), fractionOf(rateText))) }
+}
+
+function checkAgainstFractions(from: string, to: string, side: RateType, sent: string, values: string[]) {
+  const route = findRoute(PAIRS, from, to, side)
+  assert.ok('legs' in route, `${from} ${to}: no route`)
+  const priceOf = ({ id }: SeriesRow) => values[id % values.length] ?? '1'
+  const columns = route.legs.map(({ series }) => storedFrom({ [DAY]: priceOf(series) }))
+  const found = conversion(sent, route.legs, columns, DAY)
+  const { rate: wantedRate, result } = expected(sent, route.legs, priceOf)
+  assert.equal(found?.rate, wantedRate, `${from} ${to} ${values}`)
+  assert.equal(found?.result, result, `${from} ${to} ${sent}`)
+}
+
+for (const side of ['compra', 'venta'] as const) {
+  test(`converts all 45 parities to the colon and back, ${side}, exactly`, () => {
+    assert.equal(CURRENCIES.length, 45)
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...CURRENCIES, 'USD'),
+        fc.boolean(),
+        amount,
+        manyRates(),
+        (one, back, ...rest) => checkAgainstFractions(back ? 'CRC' : one, back ? one : 'CRC', side, ...rest),
+      ),
+      { numRuns: 2000 },
+    )
+  })
+}
+
+test('converts every pair of currencies exactly, with any values and amounts', () => {
+  const currency = fc.constantFrom(...CURRENCIES, 'USD', 'CRC')
+  fc.assert(
+    fc.property(
+      currency,
+      currency,
+      fc.constantFrom('compra', 'venta'),
+      amount,
+      manyRates(),
+      checkAgainstFractions,
+    ),
+    { numRuns: 4000 },
+  )
+})
+
+test('finds a route between any two of the 47 currencies', () => {
+  const all = [...CURRENCIES, 'USD', 'CRC']
+  for (const from of all) {
+    for (const to of all) {
+      const route = findRoute(PAIRS, from, to, 'venta')
+      assert.ok('legs' in route)
+      const direct = from === to || from === 'USD' || to === 'USD'
+      assert.deepEqual(route.path, direct ? [from, to] : [from, 'USD', to])
+      assert.equal(route.legs.length, from === to ? 0 : direct ? 1 : 2)
+      const colon = from !== to && (from === 'CRC' || to === 'CRC')
+      assert.equal(route.rateType, colon ? 'venta' : 'referencia')
+    }
+  }
+})
+
+const halves: [numerator: string, denominator: string, rate: string][] = [
+  ['1', '3', '0.333333333333333'],
+  ['2', '3', '0.666666666666667'],
+  // Exactly halfway at the 15th digit: to the even neighbour, up or down.
+  ['1.000000000000005', '1', '1'],
+  ['1.000000000000015', '1', '1.00000000000002'],
+  ['1.000000000000025', '1', '1.00000000000002'],
+  ['1.0000000000000050000000000000000000000000000000000001', '1', '1.00000000000001'],
+  ['999999999999999.5', '1', '1000000000000000'],
+  ['123456789012345678', '1', '123456789012346000'],
+  ['1', '9000000', '0.000000111111111111111'],
+]
+for (const [numerator, denominator, wanted] of halves) {
+  test(`rounds ${numerator} / ${denominator} once, half to even, to ${wanted}`, () => {
+    const legs = [
+      { series: seriesOf(1, 'AAA', 'USD', 'referencia'), inverse: false },
+      { series: seriesOf(2, 'BBB', 'USD', 'referencia'), inverse: true },
+    ]
+    const columns = [storedFrom({ [DAY]: numerator }), storedFrom({ [DAY]: denominator })]
+    assert.equal(conversion('1', legs, columns, DAY)?.rate, wanted)
+    assert.equal(rounded(times(fractionOf(numerator), inverted(fractionOf(denominator))), 15), wanted)
+  })
+}
+
+test('gives a published value as it is, however many digits it has', () => {
+  const legs = [{ series: seriesOf(1, 'USD', 'VES', 'referencia'), inverse: false }]
+  const value = '123456789012345678901234567890.12345678901234567891'
+  assert.equal(conversion('2', legs, [storedFrom({ [DAY]: value })], DAY)?.rate, value)
+})
+
+test('multiplies without rounding at 30 digits and 20 decimals', () => {
+  const legs = [{ series: seriesOf(1, 'USD', 'CRC', 'venta'), inverse: false }]
+  const sent = `${'9'.repeat(30)}.${'9'.repeat(20)}`
+  const found = conversion(sent, legs, [storedFrom({ [DAY]: '499.99999999' })], DAY)
+  assert.equal(found?.result, decimalOf(times(fractionOf(sent), fractionOf('499.99999999'))))
+  const least = conversion(`.${'0'.repeat(19)}1`, legs, [storedFrom({ [DAY]: '0.00000001' })], DAY)
+  assert.equal(least?.result, `0.${'0'.repeat(27)}1`)
+})
+
+test('gives a currency into itself as it is', () => {
+  assert.deepEqual(conversion('5.5', [], [], DAY), {
+    rateDate: DAY,
+    rate: '1',
+    result: '5.5',
+    roundedTo: undefined,
+    legs: [],
+  })
+})
+
+test('dates a conversion by the older of its two values', () => {
+  const route = findRoute(PAIRS, 'EUR', 'CRC', 'venta')
+  assert.ok('legs' in route)
+  const friday = storedFrom({ '2026-03-20': '1.1' })
+  const sunday = storedFrom({ '2026-03-21': '500', '2026-03-22': '501' })
+  const found = conversion('1', route.legs, [friday, sunday], '2026-03-22')
+  assert.deepEqual([found?.rateDate, found?.rate], ['2026-03-20', '551.1'])
+  const older = conversion('1', route.legs, [storedFrom({ '2026-03-22': '1.1' }), friday], '2026-03-23')
+  assert.equal(older?.rateDate, '2026-03-20')
+})
+
+test('has no answer when one of the legs has no value yet', () => {
+  const route = findRoute(PAIRS, 'EUR', 'CRC', 'venta')
+  assert.ok('legs' in route)
+  const late = storedFrom({ '2026-03-25': '1' })
+  const early = storedFrom({ '2026-03-20': '1' })
+  assert.equal(conversion('1', route.legs, [early, late], DAY), undefined)
+  assert.equal(conversion('1', route.legs, [late, early], DAY), undefined)
+})
+
+const none: [title: string, from: string, to: string, side: RateType, words: RegExp][] = [
+  ['an unknown source', 'XXX', 'CRC', 'venta', /XXX/],
+  ['an unknown target', 'CRC', 'XXX', 'venta', /XXX/],
+  ['an unknown currency into itself', 'XXX', 'XXX', 'venta', /XXX/],
+  ['referencia of the colon', 'USD', 'CRC', 'referencia', /no published referencia/],
+  ['referencia of the colon, backwards', 'CRC', 'USD', 'referencia', /no published referencia/],
+  ['referencia through the dollar to the colon', 'JPY', 'CRC', 'referencia', /JPY -> USD -> CRC/],
+]
+for (const [title, from, to, side, words] of none) {
+  test(`has no route for ${title}`, () => {
+    const route = findRoute(PAIRS, from, to, side)
+    assert.ok('missing' in route)
+    assert.match(route.missing, words)
+  })
+}
+
+test('has no route through another currency than the dollar', () => {
+  const islands = [seriesOf(1, 'AAA', 'EUR', 'referencia'), seriesOf(2, 'EUR', 'BBB', 'referencia')]
+  assert.ok('missing' in findRoute(byPair(islands), 'AAA', 'BBB', 'venta'))
+  const half = [seriesOf(1, 'AAA', 'USD', 'referencia'), seriesOf(2, 'EUR', 'BBB', 'referencia')]
+  assert.ok('missing' in findRoute(byPair(half), 'AAA', 'BBB', 'venta'))
+})
+
+test('uses referencia on a parity whatever side is asked for', () => {
+  for (const side of ['compra', 'venta', 'referencia'] as const) {
+    const route = findRoute(PAIRS, 'EUR', 'JPY', side)
+    assert.ok('legs' in route)
+    assert.deepEqual(
+      [route.rateType, ...route.legs.map(({ series, inverse }) => `${series.base_currency} ${inverse}`)],
+      ['referencia', 'EUR false', 'USD false'],
+    )
+  }
+})
+
+/** Over days that were all asked for there is no hole. */
+function conversion(...given: Parameters<typeof convert>): Conversion | undefined {
+  const found = convert(...given)
+  assert.ok(!found || !('hole' in found))
+  return found
+}
+
+function manyRates() {
+  return fc.array(rate, { minLength: 2, maxLength: 5 })
+}

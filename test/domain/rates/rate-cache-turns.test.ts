@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openRateCache } from '../../../src/domain/rates/rate-cache.ts'
+import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
+import { fixedClock, temporaryDatabase } from '../../support/ground.ts'
+import { createPaperBank } from '../../support/rates/paper-bank.ts'
+
+test('others have turns while the columns of many series are read', async (t) => {
+  const db = temporaryDatabase(t)
+  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  const snapshot = (await openRateCache(db)).snapshot()
+  assert.ok(snapshot.series.length > 3)
+  let turns = 0
+  let reading = true
+  const count = () => {
+    turns += 1
+    if (reading) setImmediate(count)
+  }
+  setImmediate(count)
+  await snapshot.columns(snapshot.series)
+  reading = false
+  assert.ok(turns >= snapshot.series.length - 1, `${turns} turns`)
+})

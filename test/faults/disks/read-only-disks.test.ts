@@ -1,0 +1,157 @@
+// A file system that becomes read-only under a running server, as one with errors does, or is so from the start: what
+// is stored is served on, nothing is acknowledged that cannot be kept, and the operator is told what to do.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { addDays, todayIn } from '../../../src/dates.ts'
+import { startBank } from '../../../src/demo/bank.ts'
+import { startTestApp } from '../../support/app.ts'
+import {
+  batch,
+  CREATE,
+  fillDatabase,
+  fillDirectory,
+  pdf,
+  post,
+  read,
+  TOKENS,
+} from '../../support/directory.ts'
+import { temporaryDirectory } from '../../support/ground.ts'
+import { startProgram } from '../../support/program.ts'
+import { mountAt, mountSmallDisk } from '../../support/small-disk.ts'
+import { runCommand } from '../../support/terminal.ts'
+import { PROGRAM } from '../scale.ts'
+
+const DISK = 24 * 1024 ** 2
+const AUTH = { authorization: `Bearer ${TOKENS.all}` }
+
+function mount(...words: string[]): void {
+  const { status, stderr } = spawnSync('mount', words)
+  assert.equal(status, 0, String(stderr))
+}
+
+/** A file system with a journal, that `break` makes read-only with files open, or the reason why there is none. */
+function mountBreakable(t: TestContext) {
+  const image = join(temporaryDirectory(t), 'image')
+  writeFileSync(image, '')
+  truncateSync(image, 2 * DISK)
+  if (spawnSync('mkfs.ext4', ['-q', '-F', image]).status !== 0) return { reason: 'there is no mkfs.ext4' }
+  const how = ['-o', 'loop,errors=remount-ro', image]
+  const mounted = mountAt(t, how)
+  if ('reason' in mounted) return mounted
+  const { dir } = mounted
+  return {
+    dir,
+    break() {
+      const [, device] =
+        new RegExp(`^/dev/(\\S+) ${dir} `, 'm').exec(readFileSync('/proc/mounts', 'utf8')) ?? []
+      writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, 'a test')
+    },
+    repair() {
+      assert.equal(spawnSync('umount', [dir]).status, 0)
+      mount(...how, dir)
+    },
+  }
+}
+
+test('a file system that errors make read-only is read on, and what needs more says so', async (t) => {
+  const disk = mountBreakable(t)
+  if ('reason' in disk) return t.skip(disk.reason)
+  const dataDir = join(disk.dir, 'data')
+  mkdirSync(dataDir)
+  await fillDatabase(dataDir)
+  const { out } = await runCommand(['key', 'create', 'test', '--data-dir', dataDir])
+  const today = () => todayIn(() => new Date())
+  const bank = await startBank({ token: 'test-token', today })
+  t.after(() => bank.close())
+  const flags = ['--bccr-url', bank.url, '--bccr-pace', '0', '--backfill-from', addDays(today(), -40)]
+  const words = [
+    'serve',
+    '--data-dir',
+    dataDir,
+    '--port',
+    '0',
+    '--min-free',
+    '0',
+    '--sync-cron',
+    '* * * * * *',
+  ]
+  const start = () => startProgram(t, [...words, ...flags], { CAMBISTA_BCCR_TOKEN: 'test-token' }, PROGRAM)
+  const upload = (url: string, text: string) =>
+    fetch(url + CREATE, { method: 'POST', headers: AUTH, body: JSON.stringify(batch(pdf(text))) })
+  const first = start()
+  const [, url = ''] = await first.says(/url=(\S+)/)
+  assert.equal((await upload(url, 'kept')).status, 200)
+  await first.says(/sync finished .*status=ok/)
+
+  disk.break()
+  const refused = await upload(url, 'lost')
+  assert.equal(refused.status, 503)
+  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  await first.says(/sync failed .*(disk I\/O error|read-?only)/)
+  const headers = { ...AUTH, 'x-api-key': out.trim() }
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/api/v1/rates/latest',
+    '/api/v1/sync/runs',
+    '/api/v1/documents',
+  ]) {
+    assert.equal((await fetch(url + path, { headers })).status, 200, path)
+  }
+  const content = '/api/v1/documents/1/content'
+  assert.equal(await (await fetch(url + content, { headers })).text(), 'kept')
+  first.child.kill('SIGTERM')
+  assert.equal(await first.ended(), 0)
+
+  const second = start()
+  assert.equal(await second.ended(), 1)
+  assert.match(second.printed.err, /^cambista: .*read-only file system.*mount it writable/m)
+
+  disk.repair()
+  const third = start()
+  const [, again = ''] = await third.says(/url=(\S+)/)
+  assert.equal(await (await fetch(again + content, { headers })).text(), 'kept')
+  assert.equal((await upload(again, 'lost')).status, 200)
+  await third.says(/sync finished .*status=ok/)
+})
+
+test('a folder of documents that is read-only for a while needs no restart', async (t) => {
+  const disk = mountSmallDisk(t, DISK)
+  if ('reason' in disk) return t.skip(disk.reason)
+  const app = await startTestApp(t, { dataDir: join(disk.dir, 'data') })
+  await fillDirectory(app)
+  assert.equal((await post(app, CREATE, batch(pdf('kept')))).status, 200)
+  // The kernel refuses it for the whole disk while the database is open for writing.
+  const blobs = join(app.dataDir, 'blobs')
+  mount('--bind', blobs, blobs)
+  mount('-o', 'remount,bind,ro', blobs)
+  const refused = await post(app, CREATE, batch(pdf('late')))
+  assert.equal(refused.status, 503)
+  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  assert.equal(await (await read(app, '/api/v1/documents/1/content')).text(), 'kept')
+  assert.equal((await app.sync()).run.status, 'ok')
+  mount('-o', 'remount,bind,rw', blobs)
+  assert.equal((await post(app, CREATE, batch(pdf('late')))).status, 200)
+  spawnSync('umount', ['-l', blobs])
+})
+
+test('what starts on a read-only file system says what to do', async (t) => {
+  const disk = mountSmallDisk(t, DISK)
+  if ('reason' in disk) return t.skip(disk.reason)
+  const dataDir = join(disk.dir, 'data')
+  const command = (words: string) => runCommand([...words.split(' '), '--data-dir', dataDir])
+  assert.equal((await command('key create before')).code, 0)
+  mount('-o', 'remount,ro', disk.dir)
+  const set = join(temporaryDirectory(t), 'set')
+  for (const words of ['serve --port 0', 'sync', 'key create new', 'key list', `backup create ${set}`]) {
+    const { code, out, err } = await command(words)
+    assert.deepEqual([code, out], [1, ''], words)
+    assert.match(err, /^cambista: .*read-only file system.*mount it writable/, words)
+  }
+  mount('-o', 'remount,rw', disk.dir)
+  assert.equal((await command('key create new')).code, 0)
+})

@@ -1,0 +1,348 @@
+// Who is let in: every route that the program describes, with every credential that is not the right one. A new
+// route is tried too, and one whose parameters are not known here fails until they are.
+
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { ALLOWED, hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
+import { insertApiKey, revokeApiKey } from '../../../src/store/api-keys.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { insertToken, revokeToken } from '../../../src/store/tokens.ts'
+import { exchange, send } from '../../api/support.ts'
+import { AT, CREATE, fillDatabase, pdf } from '../../support/directory.ts'
+import { temporaryDirectory } from '../../support/ground.ts'
+import { startProgram } from '../../support/program.ts'
+import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
+import { advantageOf } from './statistics.ts'
+
+type Operation = {
+  security?: Record<string, unknown>[]
+  parameters: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: { properties: Record<string, unknown> } }> }
+}
+type Route = { path: string; method: 'GET' | 'POST'; family: 'open' | 'rates' | 'documents' | 'agent' } & {
+  queries: string[]
+  fields: string[]
+}
+type Headers = Record<string, string | string[]>
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
+const PLAIN = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'keep-alive']
+PLAIN.push('x-content-type-options', 'x-request-id')
+const NO_KEY = '{"detail":"Missing or invalid API key: send it in the header X-API-Key"}'
+const NO_HEADER = '{"status":"error","message":"Invalid Authorization header format"}'
+const NO_TOKEN = '{"status":"error","message":"Invalid or expired token"}'
+const NOT_ALLOWED = '{"status":"error","message":"Token not allowed for this endpoint"}'
+const keys = { good: makeSecret('cbk_'), revoked: makeSecret('cbk_') }
+const tokens = {
+  good: makeSecret('cbt_'),
+  revoked: makeSecret('cbt_'),
+  expired: makeSecret('cbt_'),
+  acme: makeSecret('cbt_'),
+  otra: makeSecret('cbt_'),
+}
+const narrow = ALLOWED.map((allow) => ({ allow, token: makeSecret('cbt_') }))
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** Documents of ACME and of OTRA. */
+const documents = { acme: 0, otra: 0 }
+
+const lasting: Pick<TestContext, 'after'> = { after: (done) => after(done as () => void) }
+const dataDir = temporaryDirectory(lasting as TestContext)
+await fillDatabase(dataDir)
+await makeSecrets(dataDir)
+const words = ['serve', '--no-scheduler', '--port', '0', '--data-dir', dataDir]
+const program = startProgram(lasting, words, {}, PROGRAM)
+const url = (await program.says(/ listening url=(\S+)/))[1] ?? ''
+const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+  paths: Record<string, Record<string, Operation>>
+}
+const routes = Object.entries(paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, one]) => routeOf(path, method, one)),
+)
+for (const [name, ids] of [
+  ['acme', { company_id: 1, agent_id: 1, owner_id: 1 }],
+  ['otra', { company_id: 2, agent_id: 3, owner_id: 2 }],
+] as const) {
+  const body = JSON.stringify({ ...ids, documents: [pdf(`de ${name}`, `secreto-${name}.pdf`)] })
+  const answer = await fetch(url + CREATE, { method: 'POST', headers: bearer(tokens[name]), body })
+  const made = (await answer.json()) as { created_documents: { id: number }[] }
+  documents[name] = made.created_documents[0]?.id ?? 0
+}
+
+test('the routes are found, of each family some', (t) => {
+  for (const family of ['open', 'rates', 'documents', 'agent'] as const) {
+    assert.ok(routes.filter((route) => route.family === family).length >= 1, family)
+  }
+  assert.ok(routes.length >= 16, String(routes.length))
+  figure(t, 'routes', routes.length)
+})
+
+test('without a key of its own no route of the rates is answered, by whatever method', async (t) => {
+  const wrong: Headers[] = [
+    {},
+    { 'x-api-key': '' },
+    { 'x-api-key': `${keys.good.slice(0, -1)}${keys.good.endsWith('a') ? 'b' : 'a'}` },
+    { 'x-api-key': keys.good.slice(0, -1) },
+    { 'x-api-key': `${keys.good}a` },
+    { 'x-api-key': keys.revoked },
+    { 'x-api-key': hashOfSecret(keys.good) },
+    { 'x-api-key': ['wrong', keys.good] },
+    { 'x-api-key': tokens.good },
+    { 'x-api-key': `Bearer ${tokens.good}` },
+    bearer(tokens.good),
+    bearer(keys.good),
+    { cookie: `X-API-Key=${keys.good}` },
+  ]
+  figure(t, 'refused', await refusals(['rates'], wrong, () => [401, NO_KEY]))
+})
+
+test('without a token of its own no route of the documents is answered, by whatever method', async (t) => {
+  const unknown: Headers[] = [
+    bearer(`${tokens.good.slice(0, -1)}${tokens.good.endsWith('a') ? 'b' : 'a'}`),
+    bearer(tokens.good.slice(0, -1)),
+    bearer(`${tokens.good}a`),
+    bearer(tokens.revoked),
+    bearer(tokens.expired),
+    bearer(hashOfSecret(tokens.good)),
+    bearer(keys.good),
+  ]
+  const bad: Headers[] = [
+    {},
+    { authorization: '' },
+    { authorization: tokens.good },
+    { authorization: `Basic ${Buffer.from(`a:${tokens.good}`).toString('base64')}` },
+    { authorization: `Bearer ${tokens.good} ${tokens.good}` },
+    { authorization: [`Bearer ${tokens.revoked}`, `Bearer ${tokens.good}`] },
+    { authorization: [`Bearer ${tokens.good}`, `Bearer ${tokens.good}`] },
+    { 'x-api-key': tokens.good },
+    { 'x-api-key': keys.good },
+  ]
+  const families = ['documents', 'agent'] as const
+  const refused = await refusals(families, unknown, () => [401, NO_TOKEN])
+  figure(t, 'refused', refused + (await refusals(families, bad, () => [401, NO_HEADER])))
+})
+
+test('a token that allows something else is refused, by whatever method', async (t) => {
+  let refused = 0
+  for (const { allow, token } of narrow) {
+    const others = routes.filter(({ family, method }) => `${family}:${method}` !== allow)
+    refused += await refusals(['documents', 'agent'], [bearer(token)], () => [403, NOT_ALLOWED], others)
+  }
+  figure(t, 'refused', refused)
+})
+
+test('of a body nothing is read, and of parameters nothing told, to who is not let in', async () => {
+  for (const route of routes.filter(({ family }) => family !== 'open')) {
+    const expected = route.family === 'rates' ? NO_KEY : NO_HEADER
+    for (const [name, value] of [
+      ['Content-Length', '99999999999'],
+      ['Transfer-Encoding', 'gzip, chunked'],
+      ['Expect', '100-continue\r\nContent-Length: 10'],
+      ['Content-Encoding', 'br\r\nContent-Length: 0'],
+    ]) {
+      const head = `${route.method} ${targetOf(route, '1')}?limit=x&on=y&%zz HTTP/1.1\r\nHost: a\r\n`
+      const answer = await exchange(url, `${head}${name}: ${value}\r\n\r\n`)
+      assert.deepEqual([answer.status, answer.body], [401, expected], `${route.path} ${name}`)
+    }
+  }
+})
+
+test('with the right credential each route is answered, and another method is a 405 that names the right one', async () => {
+  for (const route of routes) {
+    const headers = credentialOf(route)
+    const target = targetOf(route, String(documents.acme))
+    const answer = await send(url + target, { method: route.method, headers })
+    assert.ok(![401, 403, 405].includes(answer.status), `${route.path} ${answer.status} ${answer.body}`)
+    const allow = route.method === 'GET' ? 'GET, HEAD' : route.method
+    for (const method of METHODS.filter((one) => !allow.split(', ').includes(one))) {
+      const other = await send(url + target, { method, headers })
+      assert.deepEqual([other.status, other.headers.allow], [405, allow], `${method} ${route.path}`)
+      assert.deepEqual(unusual(other.headers), ['allow'])
+    }
+  }
+})
+
+test('a path that there is not is a 404 alike to everybody', async () => {
+  const all = [{}, { 'x-api-key': keys.good }, bearer(tokens.good), bearer(tokens.acme), bearer('wrong')]
+  for (const path of [
+    ...routes.map((route) => `${targetOf(route, '1')}/x/y/z`),
+    '/metrics',
+    '/api/v2',
+    '/',
+  ]) {
+    const answers = await Promise.all(
+      all.map(async (headers) => {
+        const { status, body, headers: got } = await send(url + path, { headers })
+        return JSON.stringify([status, body, unusual(got)])
+      }),
+    )
+    assert.match(answers[0] ?? '', /^\[404,/, path)
+    assert.deepEqual(new Set(answers).size, 1, path)
+  }
+})
+
+test('to a token of one company every other one is as one that is not there, on each route', async (t) => {
+  let asked = 0
+  for (const route of routes.filter(({ family }) => family === 'documents' || family === 'agent')) {
+    for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : ['POST']) {
+      const ask = (of: Party, token: string) => request(route, method, of, token)
+      const [theirs, nobodys] = [await ask(OTRA(), tokens.acme), await ask(NOBODY, tokens.acme)]
+      assert.deepEqual(theirs, nobodys, `${method} ${route.path}`)
+      assert.equal(theirs.status, 404, `${method} ${route.path}`)
+      assert.equal(
+        (await ask(OTRA(), tokens.otra)).status,
+        200,
+        `${method} ${route.path} is not asked rightly`,
+      )
+      const conditions: Headers[] = [
+        { range: 'bytes=0-1' },
+        { 'if-none-match': '*' },
+        { range: 'bytes=99999-' },
+      ]
+      for (const headers of conditions) {
+        const one = await request(route, method, OTRA(), tokens.acme, headers)
+        assert.deepEqual(one, nobodys, `${method} ${route.path} ${JSON.stringify(headers)}`)
+      }
+      asked += 6
+    }
+  }
+  figure(t, 'asked', asked)
+})
+
+test('what a token of one company is shown without asking for a company is of its own', async () => {
+  for (const route of routes.filter(({ family, method }) => family === 'documents' && method === 'GET')) {
+    const target = targetOf(route, String(documents.acme))
+    for (const query of route.queries.length > 0 ? ['', '?limit=200', '?agent_id=3', '?after=0'] : ['']) {
+      const { status, body } = await send(url + target + query, { headers: bearer(tokens.acme) })
+      assert.equal(status, 200, target)
+      assert.doesNotMatch(body, /otra|"company_id":2/)
+    }
+  }
+})
+
+test('a document of another company takes as long as one that is not there', async (t) => {
+  const times = { theirs: [] as number[], nobodys: [] as number[] }
+  for (let at = 0; at < scaled({ short: 100, long: 3000 }); at++) {
+    const order = at % 2 === 0 ? (['theirs', 'nobodys'] as const) : (['nobodys', 'theirs'] as const)
+    for (const which of order) {
+      const id = which === 'theirs' ? documents.otra : 999
+      const started = performance.now()
+      const answer = await fetch(`${url}/api/v1/documents/${id}`, { headers: bearer(tokens.acme) })
+      await answer.text()
+      if (at >= 50) times[which].push(performance.now() - started)
+    }
+  }
+  const advantage = advantageOf(times.theirs, times.nobodys)
+  figure(t, 'how often the longer of two answers tells which it was', advantage.toFixed(3))
+  if (LONG) assert.ok(Math.abs(advantage - 0.5) < 0.05, String(advantage))
+})
+
+type Party = { id: number; values: Record<string, unknown> }
+
+const OTRA = (): Party => ({
+  id: documents.otra,
+  values: { company_id: 2, agent_id: 3, owner_id: 2, code: 'OTRA', documents: [pdf('otra vez')] },
+})
+const NOBODY: Party = {
+  id: 999_999,
+  values: { company_id: 99, agent_id: 99, owner_id: 99, code: 'NADIE', documents: [pdf('otra vez')] },
+}
+
+/** Asks a route for what is of a party, by whatever names it: path, query or body. */
+async function request(route: Route, method: string, of: Party, token: string, more: Headers = {}) {
+  const known = (name: string) => {
+    if (!(name in of.values)) throw new Error(`${route.path} asks for ${name}, which this test does not know`)
+    return of.values[name]
+  }
+  const ids = route.queries.filter((name) => name.endsWith('_id')).map((name) => `${name}=${known(name)}`)
+  const target = `${targetOf(route, String(of.id))}${ids.length > 0 ? `?${ids.join('&')}` : ''}`
+  const body = Object.fromEntries(route.fields.map((name) => [name, known(name)]))
+  const answer = await fetch(url + target, {
+    method,
+    headers: { ...bearer(token), ...(more as Record<string, string>) },
+    ...(method === 'POST' && { body: JSON.stringify(body) }),
+  })
+  return {
+    status: answer.status,
+    body: await answer.text(),
+    unusual: unusual(Object.fromEntries(answer.headers)),
+    length: answer.headers.get('content-length'),
+  }
+}
+
+/** Asks each route by each method, all wrong ways at once, and expects one refusal; how many there were. */
+async function refusals(
+  families: readonly Route['family'][],
+  wrong: readonly Headers[],
+  expected: () => [status: number, body: string],
+  among = routes,
+): Promise<number> {
+  let count = 0
+  for (const route of among.filter(({ family }) => families.includes(family))) {
+    for (const method of METHODS) {
+      const targets = [targetOf(route, '1'), `${targetOf(route, 'x%zz')}?limit=x&on=`]
+      const each = wrong.flatMap((headers) => targets.map((target) => ({ headers, target })))
+      const ask = async ({ headers, target }: (typeof each)[number]) => {
+        const answer = await send(url + target, { method, headers })
+        const [status, body] = expected()
+        const said = `${method} ${target} ${JSON.stringify(headers)}`
+        assert.deepEqual([answer.status, answer.body], [status, method === 'HEAD' ? '' : body], said)
+        assert.deepEqual(unusual(answer.headers), status === 401 ? ['www-authenticate'] : [], said)
+        const scheme = route.family === 'rates' ? 'ApiKey' : 'Bearer'
+        assert.equal(answer.headers['www-authenticate'], status === 401 ? scheme : undefined, said)
+        count++
+      }
+      await Promise.all(each.map(ask))
+    }
+  }
+  return count
+}
+
+/** The names of headers that not every answer has. */
+function unusual(headers: Record<string, unknown>): string[] {
+  return Object.keys(headers).filter((name) => !PLAIN.includes(name))
+}
+
+function routeOf(path: string, method: string, operation: Operation): Route {
+  const [scheme] = Object.keys(operation.security?.[0] ?? {})
+  const documents = path.startsWith('/api/v1/agent/') ? 'agent' : 'documents'
+  const family = scheme === undefined ? 'open' : scheme === 'apiKey' ? 'rates' : documents
+  const queries = operation.parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+  const [body] = Object.values(operation.requestBody?.content ?? {})
+  const fields = Object.keys(body?.schema.properties ?? {})
+  return { path, method: method === 'get' ? 'GET' : 'POST', family, queries, fields }
+}
+
+function targetOf({ path, family }: Route, id: string): string {
+  return path.replace(/\{\w+\}/, family === 'rates' && /^\d+$/.test(id) ? '1' : id)
+}
+
+function credentialOf({ family }: Route): Record<string, string> {
+  if (family === 'open') return {}
+  return family === 'rates' ? { 'x-api-key': keys.good } : bearer(tokens.good)
+}
+
+async function makeSecrets(dataDir: string): Promise<void> {
+  const db = openDatabase(dataDir)
+  const key = (name: string, secret: string) =>
+    insertApiKey(db, { name, hash: hashOfSecret(secret), createdAt: AT })
+  await key('good', keys.good)
+  await revokeApiKey(db, await key('revoked', keys.revoked), AT)
+  const token = (name: string, secret: string, facts: Partial<Parameters<typeof insertToken>[1]> = {}) =>
+    insertToken(db, {
+      name,
+      hash: hashOfSecret(secret),
+      allow: ALLOWED,
+      companyId: null,
+      expiresAt: null,
+      createdAt: AT,
+      ...facts,
+    })
+  await token('good', tokens.good)
+  await revokeToken(db, await token('revoked', tokens.revoked), AT)
+  await token('expired', tokens.expired, { expiresAt: '2020-01-01' })
+  await token('acme', tokens.acme, { companyId: 1 })
+  await token('otra', tokens.otra, { companyId: 2 })
+  for (const one of narrow) await token(one.allow, one.token, { allow: [one.allow] })
+  await db.destroy()
+}

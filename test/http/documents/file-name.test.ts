@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileNameOf } from '../../../src/http/documents/file-name.ts'
+
+const cases: [string, string][] = [
+  ['factura.pdf', 'factura.pdf'],
+  ['Factura N.º 7 "é" 日本.pdf', 'Factura N.º 7 "é" 日本.pdf'],
+  ['../../etc/passwd', '___.._etc_passwd'],
+  ['..\\..\\windows\\a.ini', '___.._windows_a.ini'],
+  ['/', '_'],
+  ['a/', 'a_'],
+  ['.', '_'],
+  ['..', '__'],
+  ['.bashrc', '_bashrc'],
+  [' .bashrc', '__bashrc'],
+  ['\u3000...x', '____x'],
+  ['a.b.', 'a.b.'],
+  ['.tar.gz', '_tar.gz'],
+]
+for (const [name, expected] of cases) {
+  test(`${JSON.stringify(name)} is a file name as ${JSON.stringify(expected)}`, () => {
+    assert.equal(fileNameOf(name), expected)
+  })
+}

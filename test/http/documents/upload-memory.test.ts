@@ -1,0 +1,23 @@
+// What an upload says that it holds in memory is what it holds (decisions 3.3), in a process of its own.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+// As the executable has them.
+const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
+const PROGRAM_BYTES = 40 * 1024 ** 2 // what the work itself needs, whatever it reads
+
+test('400,000 documents hold as much memory as is counted', async (t) => {
+  const program = join(import.meta.dirname, '../../support/documents/measure-upload.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...V8_FLAGS, program])
+  const measured = JSON.parse(stdout) as Record<'count' | 'held' | 'grown' | 'rssGrown' | 'left', number>
+  const { count, held, grown, rssGrown, left } = measured
+  t.diagnostic(`${count} documents: ${held} bytes counted, ${grown} found, ${rssGrown} more in the process`)
+  assert.ok(held < count * 100, `${held / count} bytes each`)
+  assert.ok(grown > held * 0.75 && grown < held * 1.1, `${grown} bytes found, ${held} counted`)
+  assert.ok(rssGrown < held + PROGRAM_BYTES, `the process grew by ${rssGrown}, ${held} counted`)
+  assert.equal(left, 0)
+})

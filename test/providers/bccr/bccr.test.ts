@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault, SeenRequest } from '../../../src/demo/bank.ts'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { ask, askedFor, converse, TOKEN, week } from '../support.ts'
+
+const isSite = ({ path }: SeenRequest) => path.includes('SitioExterno')
+
+test('reads what matters most first', () => {
+  assert.deepEqual(
+    bccr.feeds.map(({ name, table, indicators }) => [name, table, indicators]),
+    [
+      ['317/318', '1', ['317', '318']],
+      ['520', '520', undefined],
+    ],
+  )
+})
+
+test('reads one indicator of the public API', async (t) => {
+  const { bank, session } = await converse(t)
+  const answer = await session.read(week())
+  assert.equal(session.supportsSingleSeries, true)
+  assert.deepEqual(answer.listed, [{ code: '318', name: 'Tipo cambio venta' }])
+  assert.deepEqual(answer.observations.at(-1), {
+    code: '318',
+    day: '2026-09-20',
+    value: inventedValue('318', '2026-09-20'),
+    roundedTo: undefined,
+  })
+  assert.deepEqual(bank.requests[0]?.query, {
+    fechaInicio: '2026/09/14',
+    fechaFin: '2026/09/20',
+    idioma: 'ES',
+  })
+  assert.deepEqual(session.notices(), [])
+})
+
+test('splits what is too long for the public API', async (t) => {
+  const { bank, session } = await converse(t)
+  const table = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  assert.deepEqual(
+    bank.requests.map(({ query }) => `${query.fechaInicio}-${query.fechaFin}`),
+    ['2026/01/01-2026/04/02', '2026/04/03-2026/07/03', '2026/07/04-2026/09/20'],
+  )
+  assert.equal(table.listed.length, 45)
+  const days = table.observations.filter(({ code }) => code === '333').map(({ day }) => day)
+  assert.deepEqual(days, [...new Set(days)].sort())
+  assert.equal(days.length, 187)
+
+  const alone = await session.read(ask('1', '317', '2024-01-01', '2025-12-31'))
+  assert.equal(bank.requests.length, 5)
+  assert.equal(alone.observations.length, 731)
+})
+
+test('lists an indicator asked for alone that has no data, and nothing of an empty table', async (t) => {
+  const { session } = await converse(t)
+  assert.deepEqual(await session.read(ask('1', '317', '1970-01-01', '1970-12-31')), {
+    listed: [{ code: '317', name: 'Tipo cambio compra' }],
+    observations: [],
+  })
+  assert.deepEqual(await session.read(ask('520', undefined, '1970-01-01', '1970-12-31')), {
+    listed: [],
+    observations: [],
+  })
+})
+
+test('passes another indicator on as it came', async (t) => {
+  const body = `{"estado":true,"datos":[{"codigoIndicador":"999","nombreIndicador":"x","series":[
+    {"fecha":"2026-09-14","valorDatoPorPeriodo":1}]}]}`
+  const { session } = await converse(t, { faults: () => ({ status: 200, body }) })
+  const { listed, observations } = await session.read(week())
+  assert.deepEqual(listed, [{ code: '999', name: 'x' }])
+  assert.equal(observations[0]?.code, '999')
+})
+
+for (const status of [401, 403, 404]) {
+  test(`turns to the site for good when the token is answered with ${status}`, async (t) => {
+    const refuse = (request: SeenRequest): Fault => (isSite(request) ? 'pass' : { status, body: TOKEN })
+    const { bank, session } = await converse(t, { faults: refuse })
+    const { observations } = await session.read(week())
+    assert.deepEqual([observations.length, observations[0]?.roundedTo], [7, 2])
+    assert.equal(session.supportsSingleSeries, false)
+    await session.read(ask('520', undefined, '2026-09-14', '2026-09-20'))
+    assert.deepEqual(
+      bank.requests.map(({ authorized }) => authorized),
+      [true, false, false, false],
+    )
+    const notices = session.notices()
+    assert.equal(notices.length, 1)
+    assert.match(
+      notices[0]?.message ?? '',
+      new RegExp(`token was refused \\(HTTP ${status}\\).*make a new one`),
+    )
+    assert.ok(!notices[0]?.message.includes(TOKEN))
+    assert.deepEqual(session.notices(), [])
+  })
+}
+
+test('turns to the site in the middle of a long window', async (t) => {
+  const late = ({ query }: SeenRequest): Fault =>
+    query.fechaInicio === '2026/04/03' ? { status: 401 } : 'pass'
+  const { session } = await converse(t, { faults: late })
+  const { observations } = await session.read(ask('520', undefined, '2026-01-01', '2026-09-20'))
+  assert.ok(observations.every(({ roundedTo }) => roundedTo === 2))
+  assert.equal(observations.filter(({ code }) => code === '333').length, 187)
+  assert.equal(session.notices().length, 1)
+})
+
+for (const ours of [undefined, '', '  ']) {
+  test(`reads the site without a word when the token is ${JSON.stringify(ours)}`, async (t) => {
+    const { bank, session } = await converse(t, { ours })
+    assert.equal(session.supportsSingleSeries, false)
+    assert.equal((await session.read(week())).observations.length, 7)
+    assert.deepEqual(askedFor(bank), ['Token/GenereCSRF', 'CuadroGrupoVariables/ObtenerDatosCuadro'])
+    assert.deepEqual(session.notices(), [])
+  })
+}
+
+test('does not send a token that cannot be one', async (t) => {
+  const { bank, session } = await converse(t, { ours: 'two words\nand a line' })
+  await session.read(week())
+  assert.ok(bank.requests.every(({ authorized }) => !authorized))
+  const message = session.notices()[0]?.message ?? ''
+  assert.ok(message.includes('token') && !message.includes('two words'))
+})
+
+test('stays with the token while the public API is only sick', async (t) => {
+  const { session } = await converse(t, { faults: () => ({ status: 500 }) })
+  await assert.rejects(session.read(week()), /^FetchFailure: 318: HTTP 500/)
+  assert.equal(session.supportsSingleSeries, true)
+})
+
+test('asks one thing at a time of a caller that does not wait', async (t) => {
+  let open = 0
+  const faults = async (): Promise<Fault> => {
+    assert.equal(++open, 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    open--
+    return 'pass'
+  }
+  const { session } = await converse(t, { faults })
+  const answers = await Promise.all([session.read(week('317')), session.read(week('318'))])
+  assert.deepEqual(
+    answers.map(({ listed }) => listed[0]?.code),
+    ['317', '318'],
+  )
+})

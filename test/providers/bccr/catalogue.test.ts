@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
+
+const parities = bccrCatalogue.slice(2)
+
+test('begins with the two sides of the dollar', () => {
+  assert.deepEqual(
+    bccrCatalogue
+      .slice(0, 2)
+      .map(({ externalCode, base, quote, rateType, unit, table }) => [
+        externalCode,
+        `${base}/${quote}`,
+        rateType,
+        unit,
+        table,
+      ]),
+    [
+      ['317', 'USD/CRC', 'compra', 'CRC por USD', '1'],
+      ['318', 'USD/CRC', 'venta', 'CRC por USD', '1'],
+    ],
+  )
+})
+
+test('has 45 parities in the order of their currencies', () => {
+  const currencies = parities.map(({ base, quote }) => (base === 'USD' ? quote : base))
+  assert.equal(currencies.length, 45)
+  assert.deepEqual(currencies, [...new Set(currencies)].sort())
+})
+
+test('quotes four currencies in dollars and the others per dollar', () => {
+  const inDollars = parities.filter(({ quote }) => quote === 'USD').map(({ base }) => base)
+  assert.deepEqual(inDollars, ['AUD', 'EUR', 'GBP', 'XDR'])
+  assert.ok(parities.every(({ base, quote }) => (base === 'USD') !== (quote === 'USD')))
+})
+
+test('knows every code once, and not that of the special drawing rights', () => {
+  const codes = bccrCatalogue.map(({ externalCode }) => externalCode)
+  assert.equal(new Set(codes).size, 47)
+  const learned = bccrCatalogue.filter(({ externalCode }) => externalCode === undefined)
+  assert.deepEqual(
+    learned.map(({ name }) => name),
+    ['Derechos Especiales de Giro'],
+  )
+})
+
+test('describes each parity completely', () => {
+  for (const series of parities) {
+    assert.equal(series.unit, `${series.quote} por ${series.base}`)
+    assert.equal(series.rateType, 'referencia')
+    assert.equal(series.periodicity, 'diaria')
+    assert.equal(series.table, '520')
+    assert.notEqual(series.name, '')
+    const currency = series.base === 'USD' ? series.quote : series.base
+    if (currency === 'VES') assert.equal(series.band, undefined)
+    else assert.ok(Number(series.band?.low) < Number(series.band?.high), currency)
+  }
+})

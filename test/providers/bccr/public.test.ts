@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readPublicAnswer } from '../../../src/providers/bccr/public.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+
+const fixture = (name: string) =>
+  readFileSync(new URL(`../../fixtures/bccr/${name}`, import.meta.url), 'utf8')
+
+test('reads one indicator with the digits of the source', async () => {
+  assert.deepEqual(await readPublicAnswer(fixture('public-series-317.json')), {
+    listed: [{ code: '317', name: 'Tipo cambio compra' }],
+    observations: [
+      { code: '317', day: '2026-09-17', value: '443.43', roundedTo: undefined },
+      { code: '317', day: '2026-09-18', value: '443.2', roundedTo: undefined },
+      { code: '317', day: '2026-09-19', value: '496.44000000', roundedTo: undefined },
+    ],
+  })
+})
+
+test('reads a table, and lists what has no values', async () => {
+  const answer = await readPublicAnswer(fixture('public-table-520.json'))
+  assert.deepEqual(
+    answer.listed.map(({ code }) => code),
+    ['333', '21766', '99001'],
+  )
+  assert.deepEqual(
+    answer.observations.map(({ code, day, value }) => [code, day, value]),
+    [
+      ['333', '2026-09-17', '1.17530000'],
+      ['333', '2026-09-18', '1.17460000'],
+      ['21766', '2026-09-18', '26345.00000000'],
+    ],
+  )
+})
+
+test('takes no data for an answer', async () => {
+  assert.deepEqual(await readPublicAnswer(fixture('public-no-data.json')), { listed: [], observations: [] })
+  const empty = answerOf('{"codigoIndicador":"317","nombreIndicador":"x","series":[]}')
+  assert.deepEqual(await readPublicAnswer(empty), { listed: [{ code: '317', name: 'x' }], observations: [] })
+})
+
+const rows: [title: string, row: string, observed: [day: string, value: string] | undefined][] = [
+  [
+    'digits beyond a float',
+    '{"fecha":"2026-01-02","valorDatoPorPeriodo":0.12345678901234567890}',
+    ['2026-01-02', '0.12345678901234567890'],
+  ],
+  [
+    'an exponent, as written',
+    '{"fecha":"2026-01-02","valorDatoPorPeriodo":1.5E-05}',
+    ['2026-01-02', '1.5E-05'],
+  ],
+  ['a quoted number', '{"fecha":"2026-01-02","valorDatoPorPeriodo":" 496.44 "}', ['2026-01-02', '496.44']],
+  ['a null value', '{"fecha":"2026-01-02","valorDatoPorPeriodo":null}', undefined],
+  ['an absent value', '{"fecha":"2026-01-02"}', undefined],
+  [
+    'a time after the day',
+    '{"fecha":"2026-01-02T00:00:00-06:00","valorDatoPorPeriodo":1}',
+    ['2026-01-02', '1'],
+  ],
+  ['an odd day, for others to reject', '{"fecha":"02/01/2026","valorDatoPorPeriodo":1}', ['02/01/2026', '1']],
+  ['an absent day, for others to reject', '{"valorDatoPorPeriodo":1}', ['', '1']],
+  [
+    'a value that is no number, for others to reject',
+    '{"fecha":"2026-01-02","valorDatoPorPeriodo":"n.d."}',
+    ['2026-01-02', 'n.d.'],
+  ],
+  [
+    'a nested value, for others to reject',
+    '{"fecha":"2026-01-02","valorDatoPorPeriodo":{"a":1}}',
+    ['2026-01-02', '{"a":"1"}'],
+  ],
+  [
+    'keys of a prototype',
+    '{"__proto__":{"fecha":"x"},"fecha":"2026-01-02","valorDatoPorPeriodo":1}',
+    ['2026-01-02', '1'],
+  ],
+  ['a day only in a prototype', '{"__proto__":{"fecha":"2026-01-02"},"valorDatoPorPeriodo":1}', ['', '1']],
+]
+for (const [title, row, observed] of rows) {
+  test(`reads a row with ${title}`, async () => {
+    const { observations } = await readPublicAnswer(answerOf(`{"codigoIndicador":"317","series":[${row}]}`))
+    assert.deepEqual(
+      observations.map(({ day, value }) => [day, value]),
+      observed ? [observed] : [],
+    )
+  })
+}
+
+test('matches by code, whether it is a text or a number', async () => {
+  const answer = await readPublicAnswer(
+    answerOf('{"codigoIndicador":318,"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":2}]}'),
+  )
+  assert.equal(answer.observations[0]?.code, '318')
+})
+
+test('lists an indicator once when the answer repeats it', async () => {
+  const twice =
+    '{"codigoIndicador":"317","nombreIndicador":"a"},{"codigoIndicador":"317","nombreIndicador":"b"}'
+  assert.deepEqual((await readPublicAnswer(answerOf(twice))).listed, [{ code: '317', name: 'a' }])
+})
+
+test('skips a heading, which has neither a code nor rows', async () => {
+  assert.deepEqual(
+    (await readPublicAnswer(answerOf('{"nombreIndicador":"Europa","series":null}'))).listed,
+    [],
+  )
+})
+
+const failures: [title: string, body: string, message: RegExp][] = [
+  ['a page in HTML', '<html>Mantenimiento</html>', /not JSON/],
+  ['an empty body', '', /not JSON/],
+  ['a body that nests too deep', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, /nests too deep/],
+  ['a number', '1', /neither "estado" nor "datos"/],
+  ['a list', '[]', /neither "estado" nor "datos"/],
+  ['another object', '{"mensaje":"x"}', /neither "estado" nor "datos"/],
+  ['an object whose prototype says datos', '{"__proto__":{"datos":[]}}', /neither "estado" nor "datos"/],
+  ['a false estado', '{"estado":false,"mensaje":"x","datos":[]}', /estado/],
+  ['no datos', '{"estado":true,"mensaje":"x"}', /"datos" is not a list/],
+  ['datos that is null', '{"estado":true,"datos":null}', /"datos" is not a list/],
+  ['datos that is an object', '{"estado":true,"datos":{}}', /"datos" is not a list/],
+  ['an indicator that is none', answerOf('7'), /not an indicator/],
+  ['series that is no list', answerOf('{"codigoIndicador":"317","series":{}}'), /"series" is not a list/],
+  ['a row that is none', answerOf('{"codigoIndicador":"317","series":[7]}'), /not a row/],
+  [
+    'values of nobody',
+    answerOf('{"series":[{"fecha":"2026-01-02","valorDatoPorPeriodo":1}]}'),
+    /codigoIndicador/,
+  ],
+]
+for (const [title, body, message] of failures) {
+  test(`takes ${title} for a failure`, async () => {
+    await assert.rejects(
+      () => readPublicAnswer(body),
+      (error) => error instanceof FetchFailure && message.test(error.message),
+    )
+  })
+}
+
+function answerOf(entries: string): string {
+  return `{"estado":true,"mensaje":"Consulta exitosa","datos":[${entries}]}`
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault, SeenRequest } from '../../../src/demo/bank.ts'
+import { inventedValue } from '../../../src/demo/invented-rates.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import { ask, askedFor, converse, week } from '../support.ts'
+
+const isPage = ({ path }: SeenRequest) => path.endsWith('ObtenerDatosCuadro')
+
+test('reads a table of the site once for both of its indicators', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  const answers = [
+    await session.read(ask('1', '317', '2025-09-20', '2026-09-20')),
+    await session.read(ask('1', '318', '2025-09-20', '2026-09-20')),
+  ]
+  assert.equal(bank.requests.filter(isPage).length, 4)
+  answers.forEach(({ listed, observations }, index) => {
+    const code = ['317', '318'][index] ?? ''
+    assert.deepEqual(
+      listed.map((series) => series.code),
+      [code],
+    )
+    assert.equal(observations.length, 366)
+    for (const row of observations) assert.equal(Number(row.value), Number(inventedValue(code, row.day)))
+  })
+  await session.read(ask('1', undefined, '2024-01-01', '2024-12-31'))
+  await session.read(ask('1', undefined, '2026-09-14', '2026-09-20'))
+  assert.equal(bank.requests.filter(isPage).length, 9, 'pages of long ago are forgotten')
+})
+
+test('asks the site for days that the bank never had until a page is empty', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  const { observations } = await session.read(ask('1', '317', '1982-01-01', '1983-02-28'))
+  assert.equal(observations[0]?.day, '1983-01-01')
+  assert.equal(bank.requests.filter(isPage).length, 2)
+})
+
+test('reads thousands of the site without their marks', async (t) => {
+  const { session } = await converse(t, { ours: undefined, value: () => '26345.678' })
+  const { observations } = await session.read(ask('520', undefined, '2026-09-18', '2026-09-18'))
+  assert.deepEqual(observations[0], { code: '21264', day: '2026-09-18', value: '26345.68', roundedTo: 2 })
+})
+
+test('takes a site that does not move for a failure', async (t) => {
+  const body = `{"columnas":[{"field":"serie1","tituloIngles":"20 sep 2026"}],"indicadoresRaiz":[]}`
+  const { bank, session } = await converse(t, { ours: undefined, faults: stuck })
+  await assert.rejects(session.read(week()), (error) => {
+    return error instanceof FetchFailure && /^site table 1: .*2026-09-19.*2026-09-20/.test(error.message)
+  })
+  assert.equal(bank.requests.length, 3)
+
+  function stuck(request: SeenRequest): Fault {
+    return isPage(request) ? { status: 200, body } : 'pass'
+  }
+})
+
+test('passes on what the site dates later than asked, and drops what is older', async (t) => {
+  const { session } = await converse(t, { ours: undefined, faults: shifted })
+  const { observations } = await session.read(ask('1', '317', '2026-09-19', '2026-09-20'))
+  assert.deepEqual(
+    observations.map(({ day }) => day),
+    ['2026-09-20', '2026-09-25'],
+  )
+
+  function shifted(request: SeenRequest): Fault {
+    const series = '{"serie1Ingles":"1","serie2Ingles":"2","serie3Ingles":"3"}'
+    const columns = ['18 sep 2026', '20 sep 2026', '25 sep 2026'].map(
+      (title, index) => `{"field":"serie${index + 1}","tituloIngles":"${title}"}`,
+    )
+    const body = `{"columnas":[${columns}],"indicadoresRaiz":[{"idIndicador":317,"series":${series}}]}`
+    return isPage(request) ? { status: 200, body } : 'pass'
+  }
+})
+
+test('renews the CSRF token once', async (t) => {
+  const statuses = [401]
+  const refuse = (request: SeenRequest): Fault => {
+    const status = isPage(request) ? statuses.shift() : undefined
+    return status === undefined ? 'pass' : { status, body: 'x' }
+  }
+  const { bank, session } = await converse(t, { ours: undefined, faults: refuse })
+  await session.read(week())
+  assert.deepEqual(
+    askedFor(bank).map((path) => path.split('/')[0]),
+    ['Token', 'CuadroGrupoVariables', 'Token', 'CuadroGrupoVariables'],
+  )
+  statuses.push(403, 403)
+  await assert.rejects(session.read(ask('1', '317', '2026-01-01', '2026-01-02')), /site table 1: HTTP 403: x/)
+  assert.equal(bank.requests.length, 7)
+  statuses.push(404)
+  await assert.rejects(session.read(ask('1', '317', '2025-01-01', '2025-01-02')), /site table 1: HTTP 404: x/)
+  assert.equal(bank.requests.length, 8, 'a table that is not there needs no other token')
+})
+
+test('uses a CSRF token for an hour', async (t) => {
+  const { bank, session } = await converse(t, { ours: undefined })
+  let now = 1000
+  t.mock.method(performance, 'now', () => now)
+  const signOns = async (at: number, year: number) => {
+    now = at
+    await session.read(ask('1', '317', `${year}-01-01`, `${year}-01-02`))
+    return askedFor(bank).filter((path) => path === 'Token/GenereCSRF').length
+  }
+  assert.equal(await signOns(1000, 2001), 1)
+  assert.equal(await signOns(1000 + 3_599_000, 2002), 1)
+  assert.equal(await signOns(1000 + 3_600_000, 2003), 2)
+})
+
+test('names the sign-on of the site when it fails', async (t) => {
+  const { session } = await converse(t, { ours: undefined, faults: () => ({ status: 200, body: '<html>x' }) })
+  await assert.rejects(session.read(week()), /^FetchFailure: site CSRF: .*not a CSRF token: <html>x/)
+})
+
+test('masks the CSRF token that the site echoes', async (t) => {
+  const csrf = 'anonymous-csrf-token'
+  const faults = (request: SeenRequest): Fault =>
+    isPage(request) ? { status: 400, body: `bad ${csrf}` } : { status: 200, body: `"${csrf}"` }
+  const { session } = await converse(t, { ours: undefined, faults })
+  await assert.rejects(session.read(week()), /^FetchFailure: site table 1: HTTP 400: bad \*\*\*$/)
+})

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { parseJson } from '../../src/providers/json.ts'
+import { FetchFailure } from '../../src/providers/provider.ts'
+
+/** The document by the engine alone, with every number as its text; undefined when it is not JSON. */
+function byEngine(text: string): { document: unknown } | undefined {
+  try {
+    const document = JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' ? context?.source : value,
+    )
+    return { document }
+  } catch {
+    return undefined
+  }
+}
+
+function check(text: string): void {
+  const expected = byEngine(text)
+  if (expected) assert.deepEqual(parseJson(text), expected.document, text)
+  else assert.throws(() => parseJson(text), new FetchFailure('the answer is not JSON'), text)
+}
+
+const numbers: [text: string, value: unknown][] = [
+  ['496.44000000', '496.44000000'],
+  [' 1e400\n', '1e400'],
+  ['-0', '-0'],
+  ['[1,-2.50E+07,"3"]', ['1', '-2.50E+07', '3']],
+  ['{"a":12345678901234567890.12345678901234567890}', { a: '12345678901234567890.12345678901234567890' }],
+  ['"4\\"5\\\\"', '4"5\\'],
+  ['"\\\\"', '\\'],
+  ['{"1":2,"a 3 ":"4:5"}', { '1': '2', 'a 3 ': '4:5' }],
+]
+for (const [text, value] of numbers) {
+  test(`reads ${text.trim()} with the digits as they are written`, () => {
+    assert.deepEqual(parseJson(text), value)
+    check(text)
+  })
+}
+
+const REFUSED = [
+  '', ' ', '1.', '.5', '01', '-', '+1', '1.2.3', '1e', '0x1', '1 2', '1"a"', '"a"1', '1true', 'tru1e', 'nul', 'NaN',
+  '{1:2}', '{1 :2}', '{"a":1:2}', '[1:2]', '[1,]', '{"a":1,}', '"', '"a 1', '"a\\" 1', '"\\', '"\n"', '"\\x"', '[1', ']',
+  '{"a" 1}', "{'a':1}", '1//', '\ufeff1',
+] // biome-ignore format: a list
+test('refuses what is not JSON, in words that do not quote it', () => {
+  for (const text of REFUSED) {
+    assert.equal(byEngine(text), undefined, text)
+    check(text)
+  }
+})
+
+test('reads any JSON as the engine does', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, spaces) =>
+      check(JSON.stringify(value, null, spaces)),
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('takes and refuses any text as the engine does', () => {
+  const piece = fc.constantFrom(
+    ...'[]{}:,"\\ -+.019eE\n\tau',
+    'true',
+    'null',
+    '"a"',
+    '1.50',
+    '{"a":',
+    '\\"',
+    '\\u0031',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => check(pieces.join(''))),
+    { numRuns: 30_000 },
+  )
+})
+
+test('takes and refuses JSON with a character more, less or other as the engine does', () => {
+  const change = fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...'[]{}:,"\\ -+.09e'))
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 3 }), change, (value, [where, removed, added]) => {
+      const text = JSON.stringify(value)
+      const at = where % (text.length + 1)
+      check(text.slice(0, at) + added + text.slice(at + removed))
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('bounds how deep it nests and how many values it holds', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  check(nested(100))
+  assert.throws(() => parseJson(nested(101)), new FetchFailure('the answer nests too deep'))
+  assert.throws(
+    () => parseJson(`[${'{},'.repeat(100_000)}{}]`),
+    new FetchFailure('the answer holds too many values'),
+  )
+  check(`[${'{},'.repeat(99_000)}"${',[{'.repeat(100_000)}"]`)
+})
+
+test('whatever it is, a long body takes no longer than it must', () => {
+  const much = 1024 * 1024
+  for (const text of ['"', '\\"', '-', '1', '1 ', '1e', '\\', '"\\\\', ' ', '1.1:', '1,', '[']) {
+    for (const before of ['', '"', '1']) {
+      const began = performance.now()
+      assert.throws(() => parseJson(`${before}${text.repeat(much / text.length)}x`), FetchFailure)
+      assert.ok(performance.now() - began < 2000, `${before}${text}…`)
+    }
+  }
+})

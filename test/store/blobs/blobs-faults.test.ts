@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../../src/errors.ts'
+import { type Blobs, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import type { StagedBlob } from '../../../src/store/blobs/writer.ts'
+import { createFaultyFs } from '../../support/faulty-fs.ts'
+
+const KNOWN = Buffer.from('stored before')
+const LARGE = Buffer.alloc(1_300_000, 'three blocks of it ')
+const SMALL = Buffer.from('small')
+const BATCH = [LARGE, SMALL, KNOWN]
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const openFiles = () => readdirSync('/proc/self/fd').length
+
+async function store(blobs: Blobs, batch: Buffer[]): Promise<void> {
+  const staged: StagedBlob[] = []
+  try {
+    for (const bytes of batch) {
+      const writer = await blobs.beginBlob()
+      try {
+        for (let at = 0; at < bytes.length; at += 60_000) await writer.write(bytes.subarray(at, at + 60_000))
+      } catch (error) {
+        await writer.discard()
+        throw error
+      }
+      staged.push(await writer.finish())
+    }
+  } catch (error) {
+    for (const blob of staged) await blob.discard()
+    throw error
+  }
+  await blobs.commit(staged)
+}
+
+async function openWithFaults(t: TestContext) {
+  const root = mkdtempSync(join(tmpdir(), 'cambista-faults-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const dir = join(root, 'blobs')
+  const faulty = createFaultyFs(dir)
+  const blobs = await openBlobs(dir, faulty.fs)
+  await store(blobs, [KNOWN])
+  faulty.calls.length = 0
+  return { dir, faulty, blobs }
+}
+
+async function checkEveryBlob(blobs: Blobs, dir: string): Promise<number> {
+  let count = 0
+  for await (const sha256 of blobs.list()) {
+    const bytes = readFileSync(join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256))
+    assert.equal(sha256Of(bytes), sha256)
+    count++
+  }
+  return count
+}
+
+async function callsOfABatch(t: TestContext): Promise<string[]> {
+  const { blobs, faulty } = await openWithFaults(t)
+  await store(blobs, BATCH)
+  return faulty.calls
+}
+
+test('writes, flushes the files, renames, flushes the folders: in this order', async (t) => {
+  const calls = await callsOfABatch(t)
+  const places = (wanted: RegExp) => calls.flatMap((call, i) => (wanted.test(call) ? [i] : []))
+  const writes = places(/^write/)
+  const fileSyncs = places(/^sync \/tmp\/\*/)
+  const renames = places(/^rename \/tmp\/\*/)
+  const folderSyncs = places(/^sync (?!\/tmp)/)
+  assert.deepEqual([writes.length, fileSyncs.length, renames.length], [5, 3, 3])
+  const before = (a: number[], b: number[]) => assert.ok(Math.max(...a) < Math.min(...b), calls.join('\n'))
+  before(writes, fileSyncs)
+  before(fileSyncs, renames)
+  before(renames, folderSyncs)
+  const folders = new Set(
+    BATCH.map(sha256Of).flatMap((name) => [
+      '/',
+      `/${name.slice(0, 2)}`,
+      `/${name.slice(0, 2)}/${name.slice(2, 4)}`,
+    ]),
+  )
+  assert.deepEqual(
+    folderSyncs.map((i) => calls[i]).sort(),
+    [...folders].map((folder) => `sync ${folder}`).sort(),
+  )
+})
+
+test('flushes its own folders when it opens', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'cambista-faults-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const faulty = createFaultyFs(root)
+  await openBlobs(join(root, 'blobs'), faulty.fs)
+  const syncs = faulty.calls.filter((call) => call.startsWith('sync'))
+  assert.deepEqual(syncs, ['sync /blobs', 'sync /'])
+})
+
+test('leaves the old state or the new when any one call fails, and works again after', async (t) => {
+  const calls = await callsOfABatch(t)
+  for (const code of ['EIO', 'ENOSPC', 'EMFILE']) {
+    for (const [failing, call] of calls.entries()) {
+      const { dir, blobs, faulty } = await openWithFaults(t)
+      const open = openFiles()
+      faulty.faults = (_, index) => (index === failing ? code : undefined)
+      const what = `${code} at call ${failing}, ${call}`
+      await assert.rejects(store(blobs, BATCH), (error) => {
+        assert.ok(error instanceof AppError, what)
+        assert.equal(error.code, code === 'ENOSPC' ? 'disk-full' : 'unavailable', what)
+        assert.doesNotMatch(error.message, /injected|\/|E[A-Z]{3}/)
+        return true
+      })
+      assert.deepEqual(readdirSync(join(dir, 'tmp')), [], what)
+      assert.equal(openFiles(), open, what)
+      assert.ok((await checkEveryBlob(blobs, dir)) >= 1, what)
+      await store(blobs, BATCH)
+      assert.equal(await checkEveryBlob(blobs, dir), 3, what)
+    }
+  }
+})
+
+test('has no torn blob when everything fails from one call on, and the sweep takes the rest', async (t) => {
+  const calls = await callsOfABatch(t)
+  for (const [failing, call] of calls.entries()) {
+    const { dir, blobs, faulty } = await openWithFaults(t)
+    const open = openFiles()
+    faulty.faults = (_, index) => (index >= failing ? 'EIO' : undefined)
+    await assert.rejects(store(blobs, BATCH), AppError, call)
+    assert.equal(openFiles(), open, call)
+    faulty.faults = () => undefined
+    await blobs.sweep((sha256) => sha256 === sha256Of(KNOWN))
+    assert.deepEqual(readdirSync(join(dir, 'tmp')), [], call)
+    assert.equal(await checkEveryBlob(blobs, dir), 1, call)
+  }
+})
+
+test('writes all when the file system takes only part of a write', async (t) => {
+  const { dir, blobs, faulty } = await openWithFaults(t)
+  faulty.mostWritten = 7001
+  await store(blobs, BATCH)
+  assert.equal(await checkEveryBlob(blobs, dir), 3)
+  faulty.mostWritten = 0
+  await assert.rejects(store(blobs, BATCH), /wrote nothing/)
+})
+
+test('makes the writer of a fast body wait for a slow disk', async (t) => {
+  const { blobs, faulty } = await openWithFaults(t)
+  const gate = Promise.withResolvers<void>()
+  faulty.gate = gate.promise
+  const writer = await blobs.beginBlob()
+  const block = Buffer.alloc(512 * 1024)
+  await writer.write(block) // on its way
+  let waited = false
+  const second = writer.write(block)?.then(() => {
+    waited = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(waited, false)
+  gate.resolve()
+  await second
+  await writer.discard()
+})
+
+test('passes a defect of ours on as it is', async (t) => {
+  const { blobs } = await openWithFaults(t)
+  const staged = await (await blobs.beginBlob()).finish()
+  await assert.rejects(blobs.commit([{ ...staged, sha256: 'nonsense' }]), TypeError)
+  const writer = await blobs.beginBlob()
+  assert.throws(() => writer.write(7 as unknown as Buffer), { code: 'ERR_INVALID_ARG_TYPE' })
+  await writer.discard()
+})

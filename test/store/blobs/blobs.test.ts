@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../../src/errors.ts'
+import { type Blobs, freeBytes, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import type { StagedBlob } from '../../../src/store/blobs/writer.ts'
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+function tempDir(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'cambista-blobs-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  return join(dir, 'blobs')
+}
+
+const placeOf = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+const temporaryIn = (dir: string) => readdirSync(join(dir, 'tmp'))
+
+async function stage(blobs: Blobs, bytes: Buffer, chunk = 100_000): Promise<StagedBlob> {
+  const writer = await blobs.beginBlob()
+  for (let at = 0; at < bytes.length; at += chunk) await writer.write(bytes.subarray(at, at + chunk))
+  return writer.finish()
+}
+
+async function bytesOf(reading: Promise<{ stream(): Readable } | undefined>): Promise<Buffer | undefined> {
+  const blob = await reading
+  return blob && buffer(blob.stream())
+}
+
+async function namesOf(blobs: Blobs): Promise<string[]> {
+  const names: string[] = []
+  for await (const sha256 of blobs.list()) names.push(sha256)
+  return names
+}
+
+test('stores bytes of any size under their SHA-256', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  let made = 0
+  for (const size of [1, 99_999, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 3_000_000]) {
+    for (const chunk of [1000, 512 * 1024, 2_000_000]) {
+      const bytes = randomBytes(size)
+      bytes[0] = made++ // no two alike, which those of one byte sometimes were
+      const staged = await stage(blobs, bytes, chunk)
+      assert.deepEqual([staged.sha256, staged.size], [sha256Of(bytes), size])
+      assert.equal(await blobs.read(staged.sha256), undefined)
+      await blobs.commit([staged])
+      assert.equal((await bytesOf(blobs.read(staged.sha256)))?.equals(bytes), true, `${size} by ${chunk}`)
+    }
+  }
+  assert.deepEqual(temporaryIn(dir), [])
+})
+
+test('keeps folders and files to the owner', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const staged = await stage(blobs, Buffer.from('private'))
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  assert.equal(mode(staged.path), '600')
+  await blobs.commit([staged])
+  const place = placeOf(dir, staged.sha256)
+  assert.deepEqual([place, join(place, '..'), join(place, '../..'), join(dir, 'tmp'), dir].map(mode), [
+    '600',
+    '700',
+    '700',
+    '700',
+    '700',
+  ])
+})
+
+test('does not mind that a chunk is used again after the write', async (t) => {
+  const blobs = await openBlobs(tempDir(t))
+  const writer = await blobs.beginBlob()
+  const chunk = Buffer.alloc(300_000)
+  for (const fill of 'abcdef') await writer.write(chunk.fill(fill))
+  const staged = await writer.finish()
+  await blobs.commit([staged])
+  const expected = Buffer.concat([...'abcdef'].map((fill) => Buffer.alloc(300_000, fill)))
+  assert.equal((await bytesOf(blobs.read(staged.sha256)))?.equals(expected), true)
+})
+
+test('reads a range, and nothing where there is no blob', async (t) => {
+  const blobs = await openBlobs(tempDir(t))
+  const staged = await stage(blobs, Buffer.from('0123456789'))
+  await blobs.commit([staged])
+  const range = await blobs.read(staged.sha256, { start: 2, end: 4 })
+  assert.equal(range?.size, 10)
+  assert.equal((await bytesOf(Promise.resolve(range)))?.toString(), '234')
+  assert.equal(await blobs.read('0'.repeat(64)), undefined)
+})
+
+test('goes on reading a blob that is removed meanwhile', async (t) => {
+  const blobs = await openBlobs(tempDir(t))
+  const bytes = randomBytes(2_000_000)
+  const staged = await stage(blobs, bytes)
+  await blobs.commit([staged])
+  const reading = await blobs.read(staged.sha256)
+  const seen: Buffer[] = []
+  for await (const chunk of reading?.stream() ?? []) {
+    if (seen.length === 0) assert.equal(await blobs.remove(staged.sha256), true)
+    seen.push(chunk)
+  }
+  assert.equal(Buffer.concat(seen).equals(bytes), true)
+  assert.equal(await blobs.remove(staged.sha256), false)
+  assert.equal(await blobs.read(staged.sha256), undefined)
+})
+
+test('checks the chunks of a blob, and again when its file has changed', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const bytes = randomBytes(700_000)
+  const staged = await stage(blobs, bytes)
+  await blobs.commit([staged])
+  const read = async (range?: { start: number; end: number }) => {
+    const parts: Buffer[] = []
+    const blob = await blobs.read(staged.sha256, range)
+    for await (const chunk of blob?.chunks() ?? []) parts.push(Buffer.from(chunk))
+    return Buffer.concat(parts)
+  }
+  const place = placeOf(dir, staged.sha256)
+  const altered = Buffer.from(bytes)
+  altered[5] = (altered[5] ?? 0) ^ 1
+  writeFileSync(place, altered)
+  await assert.rejects(read(), /was altered on the disk/)
+  await assert.rejects(read({ start: 0, end: bytes.length - 1 }), /was altered on the disk/, 'and again')
+  writeFileSync(place, bytes)
+  for (const time of ['first', 'second']) assert.ok((await read()).equals(bytes), time)
+  writeFileSync(place, altered)
+  utimesSync(place, 1_900_000_000, 1_900_000_000) // not in the same tick of the clock as before
+  await assert.rejects(read(), /was altered on the disk/)
+})
+
+test('has no file open for a stream that nobody reads, or reads to the end', async (t) => {
+  const blobs = await openBlobs(tempDir(t))
+  const staged = await stage(blobs, randomBytes(2_000_000))
+  await blobs.commit([staged])
+  const open = readdirSync('/proc/self/fd').length
+  const unread = await blobs.read(staged.sha256)
+  assert.equal(readdirSync('/proc/self/fd').length, open)
+  unread?.stream().destroy()
+  const reading = await blobs.read(staged.sha256)
+  for await (const _ of reading?.stream() ?? []) break
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(readdirSync('/proc/self/fd').length, open)
+})
+
+test('takes only a SHA-256 for a name', async (t) => {
+  const blobs = await openBlobs(tempDir(t))
+  for (const name of ['', '..', '../../etc/passwd', 'A'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)}/..`]) {
+    await assert.rejects(blobs.read(name), TypeError)
+    await assert.rejects(blobs.remove(name), TypeError)
+  }
+})
+
+test('replaces a blob that was damaged', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const bytes = Buffer.from('whole')
+  await blobs.commit([await stage(blobs, bytes)])
+  writeFileSync(placeOf(dir, sha256Of(bytes)), 'torn')
+  await blobs.commit([await stage(blobs, bytes)])
+  assert.equal(readFileSync(placeOf(dir, sha256Of(bytes)), 'utf8'), 'whole')
+})
+
+test('stores the same content once, from one request and from many at once', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const bytes = randomBytes(700_000)
+  const uploads = Array.from({ length: 20 }, async (_, i) => {
+    const staged = [
+      await stage(blobs, bytes),
+      await stage(blobs, Buffer.from(`own ${i}`)),
+      await stage(blobs, bytes),
+    ]
+    await blobs.commit(staged)
+  })
+  await Promise.all(uploads)
+  assert.equal((await namesOf(blobs)).length, 21)
+  assert.deepEqual(temporaryIn(dir), [])
+  assert.equal((await bytesOf(blobs.read(sha256Of(bytes))))?.equals(bytes), true)
+})
+
+test('leaves nothing of what is discarded, at any time and repeatedly', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const open = readdirSync('/proc/self/fd').length
+  const unfinished = await blobs.beginBlob()
+  unfinished.write(randomBytes(600_000)) // discarded while it is being written
+  await unfinished.discard()
+  await unfinished.discard()
+  const staged = await stage(blobs, randomBytes(600_000))
+  await staged.discard()
+  await staged.discard()
+  const kept = await stage(blobs, Buffer.from('kept'))
+  await blobs.commit([kept])
+  await kept.discard()
+  assert.deepEqual(await namesOf(blobs), [kept.sha256])
+  assert.deepEqual(temporaryIn(dir), [])
+  assert.equal(readdirSync('/proc/self/fd').length, open)
+})
+
+test('holds few files open however many documents wait', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const open = readdirSync('/proc/self/fd').length
+  const staged: StagedBlob[] = []
+  for (let i = 0; i < 300; i++) staged.push(await stage(blobs, Buffer.from(`document ${i}`)))
+  assert.ok(readdirSync('/proc/self/fd').length <= open + 64)
+  await blobs.commit(staged)
+  assert.equal(readdirSync('/proc/self/fd').length, open)
+  assert.equal((await namesOf(blobs)).length, 300)
+})
+
+test('sweeps temporary files and blobs that no row names, and nothing else', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  const named = await stage(blobs, Buffer.from('named'))
+  const unnamed = await stage(blobs, Buffer.from('unnamed'))
+  await blobs.commit([named, unnamed])
+  await (await stage(blobs, Buffer.from('left by a crash'))).sync()
+  writeFileSync(join(dir, 'README'), 'of the operator')
+  mkdirSync(join(dir, 'zz'))
+  writeFileSync(join(placeOf(dir, named.sha256), '..', 'note'), 'too')
+  const reopened = await openBlobs(dir)
+  const swept = await reopened.sweep(async (sha256) => sha256 === named.sha256)
+  assert.deepEqual(swept, { temporary: 1, unnamed: 1 })
+  assert.deepEqual(await namesOf(reopened), [named.sha256])
+  assert.deepEqual(temporaryIn(dir), [])
+  assert.equal(readFileSync(join(dir, 'README'), 'utf8'), 'of the operator')
+})
+
+test('refuses to begin where the folder has vanished', async (t) => {
+  const dir = tempDir(t)
+  const blobs = await openBlobs(dir)
+  rmSync(dir, { recursive: true })
+  await assert.rejects(
+    blobs.beginBlob(),
+    (error) => error instanceof AppError && error.code === 'unavailable',
+  )
+})
+
+test('tells the free space', async (t) => {
+  const dir = tempDir(t)
+  await openBlobs(dir)
+  assert.ok((await freeBytes(dir)) > 0)
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type ByteRange, chunksOf, createReaderPool } from '../../../src/store/blobs/chunks.ts'
+import { temporaryDirectory } from '../../support/ground.ts'
+
+const BYTES = randomBytes(1_000_000)
+
+function begin(t: TestContext, range: ByteRange, pool = createReaderPool()) {
+  const path = join(temporaryDirectory(t), 'file')
+  writeFileSync(path, BYTES)
+  let closed = 0
+  const opened = async () => {
+    const file = await open(path)
+    const close = file.close.bind(file)
+    file.close = () => {
+      closed++
+      return close()
+    }
+    return file
+  }
+  return { chunks: chunksOf(opened, range, pool), closed: () => closed }
+}
+
+test('gives every byte of a range, and closes the file', async (t) => {
+  const ends = [0, 1, 262_143, 262_144, 262_145, 524_288, 999_998, 999_999]
+  for (const start of ends) {
+    for (const end of ends.filter((one) => one >= start)) {
+      const { chunks, closed } = begin(t, { start, end })
+      const seen: Buffer[] = []
+      for await (const chunk of chunks) seen.push(Buffer.from(chunk))
+      assert.equal(Buffer.concat(seen).equals(BYTES.subarray(start, end + 1)), true, `${start} to ${end}`)
+      assert.equal(closed(), 1)
+    }
+  }
+})
+
+test('leaves a chunk as it is until the next is asked for', async (t) => {
+  const { chunks } = begin(t, { start: 0, end: 999_999 })
+  let at = 0
+  for await (const chunk of chunks) {
+    await new Promise((resolve) => setTimeout(resolve, 20)) // time enough to read ahead
+    assert.equal(chunk.equals(BYTES.subarray(at, at + chunk.length)), true)
+    at += chunk.length
+  }
+  assert.equal(at, 1_000_000)
+})
+
+test('uses the memory of two chunks, however many there are', async (t) => {
+  const { chunks } = begin(t, { start: 0, end: 999_999 })
+  const memory = new Set<ArrayBufferLike>()
+  for await (const chunk of chunks) memory.add(chunk.buffer)
+  assert.equal(memory.size, 2)
+})
+
+test('a pool of many readers gets small chunks, and large ones again when it is gone', async (t) => {
+  const pool = createReaderPool()
+  const all = Array.from({ length: 40 }, () => begin(t, { start: 0, end: 999_999 }, pool))
+  const firsts = await Promise.all(all.map(({ chunks }) => chunks.next()))
+  const lengths = firsts.map(({ value }) => value?.length ?? 0)
+  assert.equal(lengths.filter((length) => length === 262_144).length, 16)
+  assert.equal(lengths.filter((length) => length === 16_384).length, 24)
+  await Promise.all(all.map(({ chunks }) => chunks.return()))
+  assert.equal(pool.readers, 0)
+  const seen = await Array.fromAsync(
+    begin(t, { start: 0, end: 999_999 }, { ...createReaderPool(), readers: 40 }).chunks,
+    (chunk) => Buffer.from(chunk),
+  )
+  assert.equal(Buffer.concat(seen).equals(BYTES), true)
+})
+
+test('few read at the same moment, and each has its turn', async (t) => {
+  const pool = createReaderPool()
+  let reads = 0
+  let most = 0
+  const path = join(temporaryDirectory(t), 'file')
+  writeFileSync(path, BYTES)
+  const opened = async () => {
+    const file = await open(path)
+    const read = file.read.bind(file) as (...words: unknown[]) => Promise<never>
+    const counted = async (...words: unknown[]) => {
+      reads += 1
+      most = Math.max(most, reads)
+      return read(...words).finally(() => {
+        reads -= 1
+      })
+    }
+    return Object.assign(file, { read: counted })
+  }
+  const range = { start: 0, end: 999_999 }
+  const all = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const chunks = chunksOf(opened, range, pool)
+      return Buffer.concat(await Array.fromAsync(chunks, (chunk) => Buffer.from(chunk)))
+    }),
+  )
+  assert.ok(all.every((bytes) => bytes.equals(BYTES)))
+  assert.equal(most, 4)
+  assert.deepEqual([pool.readers, pool.semaphore.status()], [0, { running: 0, waiting: 0 }])
+})
+
+test('who leaves early, or whose file ends early, gives the turn back', async (t) => {
+  const pool = createReaderPool()
+  const all = Array.from({ length: 40 }, (_, at) =>
+    begin(t, { start: 0, end: at % 2 ? 999_999 : 1_000_000 }, pool),
+  )
+  await Promise.allSettled(
+    all.map(async ({ chunks }, at) => {
+      for await (const chunk of chunks) if (at % 3 === 0) return chunk.length
+      return 0
+    }),
+  )
+  assert.deepEqual([pool.readers, pool.semaphore.status()], [0, { running: 0, waiting: 0 }])
+})
+
+test('opens nothing before it is asked, and closes when it is left early', async (t) => {
+  const unread = begin(t, { start: 0, end: 999_999 })
+  await unread.chunks.return()
+  assert.equal(unread.closed(), 0)
+  const left = begin(t, { start: 0, end: 999_999 })
+  for await (const _ of left.chunks) break
+  assert.equal(left.closed(), 1)
+})
+
+test('an end of the file before the end of the range is an error', async (t) => {
+  const { chunks, closed } = begin(t, { start: 900_000, end: 1_000_000 })
+  await assert.rejects(Array.fromAsync(chunks), /shorter than it was/)
+  assert.equal(closed(), 1)
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { readAsset } from '../../../src/assets.ts'
+import { selectCompanies } from '../../../src/store/companies.ts'
+import { selectCoverage } from '../../../src/store/coverage.ts'
+import { selectDocuments } from '../../../src/store/documents.ts'
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
+import { selectActiveTokens } from '../../../src/store/tokens.ts'
+import { temporaryDatabase } from '../../support/ground.ts'
+import { olderSchema } from '../../support/older-schema.ts'
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures')
+
+const OLDER = [1, 2, 3] as const
+
+/** Every table and index, without comments and spaces that mean nothing. */
+function shapeOf(sqlite: Sqlite.Database): string[] {
+  const rows = sqlite.prepare(`select type, name, sql from sqlite_schema where sql is not null`).all() as {
+    type: string
+    name: string
+    sql: string
+  }[]
+  const plain = (text: string) =>
+    text
+      .replace(/--.*$/gm, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([(),]) ?/g, '$1')
+  return rows.map(({ type, name, sql }) => `${type} ${name}: ${plain(sql)}`).sort()
+}
+
+for (const version of OLDER) {
+  test(`a database of schema ${version}, brought up to date, equals a new one`, async (t) => {
+    const dataDir = olderSchema(t, version)
+    temporaryDatabase(t, dataDir)
+    const migrated = new Sqlite(join(dataDir, 'cambista.db'), { readonly: true })
+    t.after(() => migrated.close())
+    const fresh = new Sqlite(':memory:')
+    fresh.exec(readAsset('schema.sql'))
+    assert.deepEqual(shapeOf(migrated), shapeOf(fresh))
+    assert.equal(migrated.pragma('user_version', { simple: true }), SCHEMA_VERSION)
+  })
+
+  test(`bringing a database of schema ${version} up to date keeps what it holds`, async (t) => {
+    const db = temporaryDatabase(t, olderSchema(t, version))
+    const rates = await db.selectFrom('rates').selectAll().execute()
+    const [{ stored_at = 0, ...rate } = {}] = rates
+    assert.deepEqual(rate, { series_id: 1, rate_date: '2026-03-24', value: '496.44', rounded_to: null })
+    assert.ok(Math.abs(stored_at - Date.now()) < 60_000, 'known since the migration')
+    assert.deepEqual(await selectCoverage(db), new Map([[1, [{ from: '2026-03-24', to: '2026-03-24' }]]]))
+  })
+}
+
+test('a token that is older than tokens of one company stays a token of all', async (t) => {
+  const dataDir = olderSchema(t, 2)
+  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
+  sqlite.exec("insert into tokens (name, hash, allow, created_at) values ('erp', 'h', 'agent:POST', 'then')")
+  sqlite.close()
+  assert.deepEqual(await selectActiveTokens(temporaryDatabase(t, dataDir)), [
+    { id: 1, name: 'erp', hash: 'h', allow: ['agent:POST'], expires_at: null, company_id: null },
+  ])
+})
+
+test('who made older documents is unknown, and what their companies use is summed up', async (t) => {
+  const dataDir = olderSchema(t, 3)
+  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
+  sqlite.exec(`
+    insert into companies (id, name, code, created_at) values (7, 'A', 'A', 'then'), (8, 'B', 'B', 'then');
+    insert into owners (id, name, created_at) values (1, 'O', 'then');
+    insert into agents (id, company_id, name, created_at) values (1, 7, 'A', 'then');
+    insert into attachments (id, name, mimetype, size, sha256, created_at)
+      values (1, 'a', 'text/plain', 400, hex(zeroblob(32)), 'then'),
+             (2, 'b', 'text/plain', 30, hex(zeroblob(32)), 'then');
+    insert into documents (attachment_id, company_id, agent_id, owner_id, name, created_at)
+      values (1, 7, 1, 1, 'a', 'then'), (2, 7, 1, 1, 'b', 'then');
+  `)
+  sqlite.close()
+  const db = temporaryDatabase(t, dataDir)
+  const documents = await selectDocuments(db, { limit: 10 })
+  assert.deepEqual(
+    documents.map(({ created_by }) => created_by),
+    [null, null],
+  )
+  const companies = await selectCompanies(db)
+  assert.deepEqual(
+    companies.map(({ id, quota, used }) => [id, quota, used]),
+    [
+      [7, null, 430],
+      [8, null, 0],
+    ],
+  )
+})
+
+test('there is a migration for each version, and each older schema is kept to try them on', () => {
+  assert.equal(SCHEMA_VERSION, MIGRATIONS.length + 1)
+  assert.deepEqual(
+    readdirSync(FIXTURES).filter((name) => name.startsWith('schema-')),
+    OLDER.map((version) => `schema-${version}.sql`),
+  )
+  assert.equal(OLDER.at(-1), SCHEMA_VERSION - 1)
+})

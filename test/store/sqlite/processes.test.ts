@@ -1,0 +1,164 @@
+// Two processes on one data directory: the lock, and what one sees of the other.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { takeLock } from '../../../src/store/sqlite/lock.ts'
+import { watchDatabase } from '../../../src/store/sqlite/watch.ts'
+import { elsewhere } from '../../support/elsewhere.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+
+function locking(dataDir: string): string {
+  return `
+    import { takeLock } from './src/store/sqlite/lock.ts'
+    console.log(takeLock(${JSON.stringify(dataDir)}, 'sync.lock') ? 'taken' : 'refused')
+    setInterval(() => {}, 1000)`
+}
+
+test('a lock is held by one, in the same process too, until it is released', (t) => {
+  const dataDir = temporaryDirectory(t)
+  const lock = takeLock(dataDir, 'sync.lock')
+  assert.ok(lock)
+  for (let attempt = 0; attempt < 3; attempt++) assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+  lock.release()
+  const next = takeLock(dataDir, 'sync.lock')
+  assert.ok(next)
+  next.release()
+  assert.equal(statSync(join(dataDir, 'sync.lock')).mode & 0o777, 0o600)
+  assert.ok(!existsSync(join(dataDir, 'sync.lock-journal')))
+})
+
+test('a lock that another process holds is refused at once, and free when that process is killed', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const { child, said } = await elsewhere(t, locking(dataDir))
+  assert.equal(said, 'taken')
+  const began = performance.now()
+  assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+  assert.ok(performance.now() - began < 1000)
+
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const lock = takeLock(dataDir, 'sync.lock')
+  assert.ok(lock)
+  assert.equal((await elsewhere(t, locking(dataDir))).said, 'refused')
+  lock.release()
+})
+
+// Asked for in the same instant, so that each is met by the other half way.
+test('of two processes that want a lock at the same time one gets it', async (t) => {
+  const directories = Array.from({ length: 120 }, () => temporaryDirectory(t))
+  const begin = Date.now() + 1000
+  const wanting = `
+    import { takeLock } from './src/store/sqlite/lock.ts'
+    const locks = ${JSON.stringify(directories)}.map((directory, at) => {
+      while (Date.now() < ${begin} + at * 30);
+      return takeLock(directory, 'sync.lock')
+    })
+    console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
+    setInterval(() => locks, 1000)`
+  const said = await Promise.all([elsewhere(t, wanting), elsewhere(t, wanting)])
+  const [one = [], other = []] = said.map((process) => JSON.parse(process.said) as number[])
+  assert.deepEqual(
+    one.map((taken, at) => taken + (other[at] ?? 0)),
+    directories.map(() => 1),
+  )
+})
+
+test('a directory that is not there is an error, not a lock that is taken', (t) => {
+  assert.throws(() => takeLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
+})
+
+test('what another process commits is noticed within a second, what is ours is not reported', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const db = temporaryDatabase(t, dataDir)
+  let noticed = 0
+  const watch = await watchDatabase(
+    db,
+    async () => void noticed++,
+    (error) => assert.fail(String(error)),
+  )
+  t.after(() => watch.close())
+  await raiseRevision(db)
+  await wait(600)
+  assert.equal(noticed, 0)
+
+  const { child } = await elsewhere(
+    t,
+    `
+    import { openDatabase } from './src/store/sqlite/database.ts'
+    import { raiseRevision } from './src/store/meta.ts'
+    const db = openDatabase(${JSON.stringify(dataDir)})
+    await raiseRevision(db)
+    await db.destroy()
+    console.log('done')`,
+  )
+  await wait(1000)
+  assert.equal(noticed, 1)
+  assert.equal((await selectMeta(db)).revision, 3)
+  child.kill()
+})
+
+test('a look that fails is reported and tried again', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const [db, other] = [temporaryDatabase(t, dataDir), temporaryDatabase(t, dataDir)]
+  const failures: unknown[] = []
+  let looks = 0
+  const changed = async () => {
+    looks += 1
+    if (looks === 1) throw new Error('busy')
+  }
+  const watch = await watchDatabase(db, changed, (error) => failures.push(error))
+  await raiseRevision(other)
+  await wait(900)
+  assert.deepEqual([looks, failures.length], [2, 1])
+  await watch.close()
+  await raiseRevision(other)
+  await wait(400)
+  assert.equal(looks, 2, 'a watch that is closed does not look')
+})
+
+// Many directories, since what one process meets of another's work is a matter of microseconds.
+test('processes that open a new directory at the same time all get the same database', async (t) => {
+  const base = temporaryDirectory(t)
+  const opening = `
+    import { openDatabase } from './src/store/sqlite/database.ts'
+    import { selectMeta } from './src/store/meta.ts'
+    const epochs = []
+    for (let directory = 0; directory < 200; directory++) {
+      const db = openDatabase(${JSON.stringify(base)} + '/' + directory)
+      epochs.push((await selectMeta(db)).epoch)
+      await db.destroy()
+    }
+    console.log(epochs.join())`
+  const said = await Promise.all(Array.from({ length: 4 }, () => elsewhere(t, opening)))
+  assert.equal(new Set(said.map((one) => one.said)).size, 1)
+})
+
+function making(dataDir: string, then: string): string {
+  return `
+    import Sqlite from 'better-sqlite3'
+    const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
+    sqlite.exec('begin immediate')
+    console.log('making')
+    ${then}`
+}
+
+test('a new database that another process is making is waited for', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await elsewhere(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
+  assert.equal((await selectMeta(temporaryDatabase(t, dataDir))).revision, 1)
+})
+
+test('a database that another process does not let go of is an error that says so', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await elsewhere(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
+  assert.throws(() => openDatabase(dataDir), {
+    code: 'failed',
+    message: `${dataDir}/cambista.db is locked by another process: wait for it or end it (fuser -v shows who), then try again`,
+  })
+})

@@ -1,0 +1,63 @@
+// Reads an upload of very many documents, as a server does but for the disk, and prints what it says that it holds beside
+// the contents and by how much the process has grown. Run with --expose-gc.
+
+import { isDocuments } from '../../../src/domain/documents/upload.ts'
+import { createUploadReader } from '../../../src/http/documents/upload-body.ts'
+import { createMemoryBudget } from '../../../src/memory-budget.ts'
+import { createSemaphore } from '../../../src/semaphore.ts'
+import { createBlobBatch } from '../../../src/store/blobs/batch.ts'
+import type { BlobWriter } from '../../../src/store/blobs/writer.ts'
+
+const COUNT = 400_000
+const AT_ONCE = 1000
+
+const writer: BlobWriter = {
+  write: () => undefined,
+  finish: async () => ({ sha256: '', size: 0, path: '', sync: async () => {}, discard: async () => {} }),
+  discard: async () => {},
+}
+const folder = {
+  path: '',
+  begin: async () => writer,
+  unlink: async () => {},
+  place: async () => {},
+  semaphore: createSemaphore(8),
+}
+
+async function* body(count: number) {
+  yield Buffer.from('{"owner_id":1,"company_id":1,"agent_id":1,"documents":[')
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const documents = Array.from({ length: AT_ONCE }, (_, at) => {
+      const base64 = Buffer.from(`content ${from + at}`).toString('base64')
+      return JSON.stringify({ name: `factura-${from + at}.pdf`, mimetype: 'application/pdf', base64 })
+    })
+    yield Buffer.from((from > 0 ? ',' : '') + documents.join(','))
+  }
+  yield Buffer.from(']}')
+}
+
+function memory(): number {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+async function read(count: number) {
+  const share = createMemoryBudget({ each: 2 ** 26, all: 2 ** 27 }).open()
+  const beginBatch = (own: typeof share) => createBlobBatch(folder, own)
+  const reader = createUploadReader({ beginBatch, memory: share, watch: async () => {} })
+  await reader.read(body(count))
+  const { documents } = reader.upload
+  if (!isDocuments(documents) || documents.kept?.files.count() !== count) throw new Error('not all were read')
+  return { reader, share }
+}
+
+await read(AT_ONCE) // what is compiled and loaded once
+const [before, rssBefore] = [memory(), process.memoryUsage.rss()]
+const { reader, share } = await read(COUNT)
+const [grown, rssGrown] = [memory() - before, process.memoryUsage.rss() - rssBefore]
+const held = share.held()
+await reader.discard()
+const left = share.held()
+process.stdout.write(JSON.stringify({ count: COUNT, held, grown, rssGrown, left }))

@@ -1,0 +1,156 @@
+// A bank made of a seed: it publishes late, corrects itself, leaves days out, hides series, lies by saying nothing
+// and falls over. It remembers what it has truthfully answered, so that a test can compare.
+
+import { addDays, dayOf, earliest, type IsoDate, isoOf, latest } from '../../../src/dates.ts'
+import { type Answer, type Ask, FetchFailure, type Observation } from '../../../src/providers/provider.ts'
+import { daysFrom, EUR, JPY, type PaperBank, XDR } from './paper-bank.ts'
+
+export const FLOOR = '2024-01-01'
+export const PARITIES = ['3433', EUR, JPY, XDR]
+export const CODES = ['317', '318', ...PARITIES]
+
+/** No value is published, and none is corrected, more than so many days after its date. */
+const LATEST = 12
+const MIDDLE: Record<string, number> = { [EUR]: 1.2, [JPY]: 120, [XDR]: 1.4, '3433': 0.8 }
+
+export type Random = {
+  /** From 0 to below 1. */
+  next(): number
+  /** A whole number from `low` to `high`. */
+  int(low: number, high: number): number
+  /** True so often of one. */
+  chance(share: number): boolean
+}
+
+export function randomOf(seed: number): Random {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
+  return { next, int, chance: (share) => next() < share }
+}
+
+/** What is published for one day, at last and before: undefined is a day without a value. */
+type Publication = { on: IsoDate; first: string; correctedOn: IsoDate; last: string }
+
+export type RandomBank = {
+  /** The day it really is, whatever the machine's clock says. */
+  today: IsoDate
+  /** The shares of requests that fail, that are answered with nothing, and that crash the program. */
+  failing: number
+  silent: number
+  crashing: number
+  /** Codes that the table does not list at present. */
+  hidden: Set<string>
+  /** Codes that are enabled: what is answered of others is not kept. */
+  enabled: Set<string>
+  /** What was answered last, by code and day. */
+  given: Map<string, Map<IsoDate, string>>
+  /** The windows that were validly answered since the test emptied this, by code that they list. */
+  answered: { code: string; from: IsoDate; to: IsoDate }[]
+  /** The value that a day has in the end. */
+  lastValue(code: string, day: IsoDate): string | undefined
+  born(code: string): IsoDate
+}
+
+/** Puts a random bank behind a bank on paper. */
+export function createRandomBank(paper: PaperBank, random: Random, today: IsoDate): RandomBank {
+  const books = new Map(CODES.map((code) => [code, publicationsOf(code, random)]))
+  const bank: RandomBank = {
+    today,
+    failing: 0,
+    silent: 0,
+    crashing: 0,
+    hidden: new Set(),
+    enabled: new Set(CODES),
+    given: new Map(CODES.map((code) => [code, new Map()])),
+    answered: [],
+    lastValue: (code, day) => books.get(code)?.book.get(day)?.last,
+    born: (code) => books.get(code)?.born ?? FLOOR,
+  }
+
+  const rowsOf = (code: string, ask: Ask): Observation[] => {
+    const rows: Observation[] = []
+    const last = earliest(ask.window.to, addDays(bank.today, 1))
+    for (const day of daysFrom(latest(ask.window.from, FLOOR), last)) {
+      const found = books.get(code)?.book.get(day)
+      if (!found || found.on > bank.today) continue
+      const value = found.correctedOn <= bank.today ? found.last : found.first
+      rows.push({ code, day, value, roundedTo: undefined })
+    }
+    return rows
+  }
+
+  const truth = (ask: Ask): Answer => {
+    const { indicator } = ask
+    // Where it cannot be asked for alone, a table that leaves a series out twice is believed: it never does here.
+    const hidden = indicator !== undefined && bank.hidden.has(indicator)
+    if (hidden && paper.supportsSingleSeries && random.chance(0.5)) throw new FetchFailure('HTTP 400')
+    const codes =
+      indicator === undefined
+        ? PARITIES.filter((code) => !paper.supportsSingleSeries || !bank.hidden.has(code))
+        : [indicator]
+    const observations = codes.flatMap((code) => rowsOf(code, ask))
+    const nothing = indicator === undefined && observations.length === 0 && paper.supportsSingleSeries
+    const listed = nothing ? [] : codes.map((code) => ({ code, name: nameOf(code) }))
+    return { listed, observations }
+  }
+
+  paper.fault = (ask) => {
+    paper.today = bank.today
+    if (random.chance(bank.crashing)) throw new Error('crash')
+    if (random.chance(bank.failing)) throw new FetchFailure('HTTP 500')
+    if (random.chance(0.02)) paper.supportsSingleSeries = !paper.supportsSingleSeries
+    const answer = truth(ask)
+    // What a late bank says: nothing yet. Of history it would be believed, as it must be, and so is what it says twice.
+    const late = !ask.again && (ask.indicator === undefined || ask.window.to >= bank.today)
+    if (late && random.chance(bank.silent)) {
+      answer.observations = []
+      if (ask.indicator === undefined) answer.listed = []
+    }
+    for (const { code } of answer.listed) bank.answered.push({ code, ...ask.window })
+    for (const { code, day, value } of answer.observations) {
+      if (bank.enabled.has(code)) bank.given.get(code)?.set(day, value)
+    }
+    return answer
+  }
+  return bank
+}
+
+function nameOf(code: string): string {
+  return code === XDR ? 'Derechos Especiales de Giro' : `Indicador ${code}`
+}
+
+function publicationsOf(code: string, random: Random) {
+  const daily = !PARITIES.includes(code)
+  const born = daily ? FLOOR : addDays(FLOOR, random.chance(0.3) ? 0 : random.int(0, 300))
+  const hole = { from: dayOf(FLOOR) + random.int(0, 900), days: random.chance(0.3) ? random.int(20, 200) : 0 }
+  const late = { from: dayOf(FLOOR) + random.int(300, 900), days: random.int(0, 8) }
+  const book = new Map<IsoDate, Publication>()
+  for (let day = dayOf(born); day < dayOf(FLOOR) + 1200; day++) {
+    const weekend = (day + 4) % 7 === 0 || (day + 4) % 7 === 6
+    if (!daily && (weekend || random.chance(0.04))) continue
+    if (day >= hole.from && day < hole.from + hole.days) continue
+    const delay =
+      day >= late.from && day < late.from + late.days
+        ? late.from + late.days - day
+        : random.chance(0.05)
+          ? random.int(0, 8)
+          : daily
+            ? -1
+            : 0
+    const first = (MIDDLE[code] ?? 500) * (1 + (random.next() - 0.5) / 10)
+    const last = random.chance(0.03) ? first * 1.001 : first
+    book.set(isoOf(day), {
+      on: isoOf(day + delay),
+      first: first.toFixed(4).replace(/\.?0+$/, ''),
+      correctedOn: isoOf(day + random.int(Math.max(delay, 0), LATEST)),
+      last: last.toFixed(4).replace(/\.?0+$/, ''),
+    })
+  }
+  return { born, book }
+}

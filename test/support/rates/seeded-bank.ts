@@ -1,0 +1,214 @@
+// A bank made of a seed, of a few months and five series: it publishes late, corrects itself, sends rows that cannot
+// be believed, leaves series out of its table, has a website that rounds, and falls over. Each request and what
+// came of it goes to the listener.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { addDays, dayOf, earliest, type IsoDate, isoOf } from '../../../src/dates.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import type { Answer, Ask, CatalogueSeries, Observation, Provider } from '../../../src/providers/provider.ts'
+import { FetchFailure } from '../../../src/providers/provider.ts'
+import type { TestClock } from '../ground.ts'
+import { catalogueOf, daysFrom, EUR, JPY, XDR } from './paper-bank.ts'
+import type { Random } from './random-bank.ts'
+
+/** The day on which everything begins, and how many days there are. */
+export const FIRST_DAY = '2025-06-01'
+const HORIZON = 420
+
+const PARITIES = [EUR, JPY, XDR]
+const CODES = ['317', '318', ...PARITIES]
+const MIDDLE: Record<string, number> = { 317: 495, 318: 505, [EUR]: 1.2, [JPY]: 120, [XDR]: 1.4 }
+const EXACT_DECIMALS: Record<string, number> = { 317: 3, 318: 3, [EUR]: 5, [JPY]: 4, [XDR]: 5 }
+/** What the website rounds each table to. */
+const SITE_DECIMALS: Record<string, number> = { 1: 2, 520: 3 }
+const REJECTED = ['-1', '0', 'abc', '1.2.3', '0.00']
+
+/** One day of one series: from when on it is published, and from when on what is published of it. */
+type Publication = {
+  at: number
+  value: string | undefined
+  corrected: { at: number; value: string } | undefined
+  /** Until then the row cannot be believed. */
+  spoiltUntil: number
+  spoilt: string
+  /** What the website shows instead, until it is mended. */
+  site: { until: number; value: string } | undefined
+}
+
+export type SeededBank = {
+  catalogue: readonly CatalogueSeries[]
+  provider: Provider
+  /** The shares of requests that fail, and that are answered with nothing. */
+  failing: number
+  silent: number
+  /** One code whose requests fail. */
+  broken: string | undefined
+  /** Codes that no answer lists. */
+  hidden: Set<string>
+  /** Asked before each answer; what it throws is thrown to the program. */
+  before: ((ask: Ask, session: SeededSession) => Promise<void>) | undefined
+  /** What came of a request. */
+  after: ((ask: Ask, session: SeededSession, outcome: Answer | FetchFailure) => void) | undefined
+}
+
+export type SeededSession = {
+  /** With a token; it may be refused at any time. */
+  supportsSingleSeries: boolean
+  readonly signal: AbortSignal
+}
+
+export function createSeededBank(clock: TestClock, random: Random): SeededBank {
+  const books = new Map(CODES.map((code) => [code, publicationsOf(code, random)]))
+  const bank: SeededBank = {
+    catalogue: catalogueOf(['CRC', 'EUR', 'JPY', 'XDR']),
+    failing: 0,
+    silent: 0,
+    broken: undefined,
+    hidden: new Set(),
+    before: undefined,
+    after: undefined,
+    provider: {
+      ...bccr,
+      connect: (settings, signal) => {
+        const session: SeededSession = { supportsSingleSeries: Boolean(settings.token), signal }
+        let last: Promise<unknown> = Promise.resolve()
+        return {
+          get supportsSingleSeries() {
+            return session.supportsSingleSeries
+          },
+          get exact() {
+            return session.supportsSingleSeries
+          },
+          sourceDay: undefined,
+          notices: () => [],
+          // One at a time, as the real session does.
+          read: (ask) => {
+            const answer = last.then(async () => {
+              signal.throwIfAborted()
+              await bank.before?.(ask, session)
+              await delay(0)
+              const outcome = answerTo(bank, { books, clock, random }, ask, session.supportsSingleSeries)
+              bank.after?.(ask, session, outcome)
+              if (outcome instanceof FetchFailure) throw outcome
+              return outcome
+            })
+            last = answer.catch(() => undefined)
+            return answer
+          },
+        }
+      },
+    },
+  }
+  bank.provider = {
+    ...bank.provider,
+    catalogue: bank.catalogue,
+    feeds: bccr.feeds.map((feed) => ({
+      ...feed,
+      chunkDays: feed.table === '1' ? 60 : 40,
+      startsOn: feed.startsOn && FIRST_DAY,
+    })),
+  }
+  return bank
+}
+
+type Ground = { books: Map<string, Map<IsoDate, Publication>>; clock: TestClock; random: Random }
+
+function answerTo(
+  bank: SeededBank,
+  { books, clock, random }: Ground,
+  ask: Ask,
+  supportsSingleSeries: boolean,
+): Answer | FetchFailure {
+  const { indicator, table, window } = ask
+  if (random.chance(bank.failing)) return new FetchFailure('HTTP 500')
+  if (indicator !== undefined && indicator === bank.broken) return new FetchFailure('HTTP 503')
+  if (table === '520' && bank.broken === '520') return new FetchFailure('HTTP 502')
+  const whole = indicator === undefined
+  const codes = (whole ? PARITIES : [indicator]).filter((code) => !bank.hidden.has(code))
+  const silent = random.chance(bank.silent)
+  const observations: Observation[] = []
+  for (const code of silent ? [] : codes) {
+    for (const day of daysFrom(window.from, earliest(window.to, addDays(clock.today(), 1)))) {
+      const value = shownAt(
+        books.get(code)?.get(day),
+        clock.now.getTime(),
+        supportsSingleSeries ? undefined : table,
+      )
+      if (value === undefined) continue
+      observations.push({
+        code,
+        day,
+        value,
+        roundedTo: supportsSingleSeries ? undefined : SITE_DECIMALS[table],
+      })
+    }
+  }
+  // The public API lists nothing when there is nothing in the whole table, or of a series that it was asked for.
+  const nothing = observations.length === 0 && (silent || (whole && supportsSingleSeries))
+  return { listed: nothing ? [] : codes.map((code) => ({ code, name: nameOf(code) })), observations }
+}
+
+function nameOf(code: string): string {
+  return code === XDR ? 'Derechos Especiales de Giro' : `Indicador ${code}`
+}
+
+function shownAt(found: Publication | undefined, now: number, siteTable: string | undefined) {
+  if (!found || now < found.at) return undefined
+  if (now < found.spoiltUntil) return found.spoilt
+  const { corrected, site } = found
+  const exact = corrected && now >= corrected.at ? corrected.value : found.value
+  if (exact === undefined || siteTable === undefined) return exact
+  return roundedText(site && now < site.until ? site.value : exact, SITE_DECIMALS[siteTable] ?? 2)
+}
+
+/** Half up, with all its decimals, as the website writes it. */
+function roundedText(text: string, decimals: number): string {
+  const [whole = '', rest = ''] = text.split('.')
+  const digits = BigInt(whole + rest.padEnd(decimals + 1, '0').slice(0, decimals + 1))
+  const half = String((digits + 5n) / 10n).padStart(decimals + 1, '0')
+  return `${half.slice(0, -decimals)}.${half.slice(-decimals)}`
+}
+
+function publicationsOf(code: string, random: Random): Map<IsoDate, Publication> {
+  const daily = !PARITIES.includes(code)
+  const born = daily ? 0 : random.chance(0.6) ? 0 : random.int(1, 150)
+  const gaps = Array.from({ length: random.int(0, 3) }, () => {
+    const from = random.int(0, HORIZON)
+    return { from, to: from + random.int(2, random.chance(0.7) ? 10 : 60) }
+  })
+  const book = new Map<IsoDate, Publication>()
+  for (let at = born; at < HORIZON; at++) {
+    const day = isoOf(dayOf(FIRST_DAY) + at)
+    const weekend = (dayOf(day) + 4) % 7 === 0 || (dayOf(day) + 4) % 7 === 6
+    const none = daily ? random.chance(0.01) : weekend || random.chance(0.04)
+    const inGap = gaps.some(({ from, to }) => at >= from && at < to)
+    if (none || inGap) {
+      // A few of these days have a row that cannot be believed for a while, and then none.
+      if (random.chance(0.92)) continue
+    }
+    const midnight = Date.parse(`${day}T06:00:00Z`)
+    const hours = (low: number, high: number) => random.int(low, high) * 3_600_000
+    const published = midnight + (daily ? hours(-6, -5) : hours(8, 14))
+    const late = random.chance(0.06) ? hours(6, 96) : 0
+    const first = (MIDDLE[code] ?? 1) * (1 + (random.next() - 0.5) / 20)
+    const text = (value: number) => value.toFixed(EXACT_DECIMALS[code])
+    const spoilt = none || inGap || random.chance(0.02)
+    book.set(day, {
+      at: published + late,
+      value: none || inGap ? undefined : text(first),
+      corrected: random.chance(0.04)
+        ? {
+            at: published + late + hours(1, 240),
+            value: text(first * (random.chance(0.5) ? 1.001 : 1.000001)),
+          }
+        : undefined,
+      spoiltUntil: spoilt ? published + late + hours(12, 1500) : 0,
+      spoilt: REJECTED[random.int(0, REJECTED.length - 1)] ?? '-1',
+      site: random.chance(0.03)
+        ? { until: published + hours(24, 500), value: text(first * 1.01) }
+        : undefined,
+    })
+  }
+  for (const found of book.values()) if (found.value === undefined) found.corrected = undefined
+  return book
+}

@@ -1,0 +1,147 @@
+// How far a run says that it is, while a bank on paper answers it.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { FetchFailure } from '../../src/providers/provider.ts'
+import type { HistoryProgress, RunProgress } from '../../src/sync/progress.ts'
+import { type SyncRequest, syncAll } from '../../src/sync/run.ts'
+import { openDesk } from '../support/rates/paper-bank.ts'
+
+const FLOOR = '2016-03-26' // ten years
+
+/** A desk whose runs note what they say of themselves after each stored answer. */
+async function openWatchedDesk(t: TestContext) {
+  const desk = await openDesk(t, { backfillFrom: FLOOR })
+  let history: (() => HistoryProgress) | undefined
+  desk.deps.readsHistory = (progress) => {
+    history = progress
+  }
+  return {
+    ...desk,
+    history: () => history?.(),
+    async watch(range?: SyncRequest['range']) {
+      const said: RunProgress[] = []
+      const { signal } = new AbortController()
+      const request = {
+        trigger: 'cli',
+        range,
+        signal,
+        progress: (one: RunProgress) => said.push(one),
+      } as const
+      await syncAll(desk.deps, [desk.bank.provider], request)
+      return said
+    },
+  }
+}
+
+test('a first history counts down to nothing left', async (t) => {
+  const { watch, bank } = await openWatchedDesk(t)
+  const said = await watch()
+  const [first, ...others] = said
+  // One forward each, and below them 9.96 years: 10 windows of a year, and 40 of a quarter.
+  assert.deepEqual([first?.feed, first?.requests, first?.requestsLeft], ['317/318', 2, 10 + 10 + 41])
+  let before = first?.requestsLeft ?? 0
+  for (const { requestsLeft } of others) {
+    assert.ok(requestsLeft <= before, `${requestsLeft} after ${before}`)
+    before = requestsLeft
+  }
+  const last = said.at(-1)
+  assert.deepEqual([last?.feed, last?.requestsLeft, last?.yearsRead], ['520', 0, 10])
+  assert.equal(last?.requests, bank.asked.length)
+  assert.ok(said.every(({ msLeft }) => msLeft >= 0 && msLeft < 60_000))
+})
+
+test('a history that was broken off goes on where it was', async (t) => {
+  const { watch, bank } = await openWatchedDesk(t)
+  bank.fault = ({ table, window }) => {
+    if (table === '520' && window.from < '2021-03-26') throw new FetchFailure('HTTP 500')
+    return undefined
+  }
+  await watch()
+  bank.fault = undefined
+  const said = await watch()
+  assert.deepEqual([said[0]?.requests, said[0]?.requestsLeft], [2, 1 + 21])
+  const begun = said.find(({ feed }) => feed === '520')
+  assert.ok(begun && begun.yearsRead >= 4.7 && begun.yearsRead <= 5, `${begun?.yearsRead}`)
+})
+
+test('what has failed is not waited for', async (t) => {
+  const { watch, bank } = await openWatchedDesk(t)
+  bank.fault = ({ indicator }) => {
+    if (indicator) throw new FetchFailure('HTTP 500')
+    return undefined
+  }
+  const said = await watch()
+  assert.equal(said[0]?.feed, '520')
+  assert.equal(said.at(-1)?.requestsLeft, 0)
+})
+
+test('a daily run has one request for each feed, a run over a range those of the range', async (t) => {
+  const { watch, sync } = await openWatchedDesk(t)
+  await sync()
+  const daily = await watch()
+  assert.deepEqual(
+    daily.map(({ feed, requests, requestsLeft }) => [feed, requests, requestsLeft]),
+    [
+      ['317/318', 2, 1],
+      ['520', 3, 0],
+    ],
+  )
+  const ranged = await watch({ from: '2020-01-01', to: '2020-12-31' })
+  assert.deepEqual(
+    ranged.map(({ feed, requestsLeft }) => [feed, requestsLeft]),
+    [
+      ['317/318', 4],
+      ['520', 3],
+      ['520', 2],
+      ['520', 1],
+      ['520', 0],
+    ],
+  )
+})
+
+test('while it reads history others may look how far it is, and the log tells every half minute', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { watch, bank, history, deps, logged } = await openWatchedDesk(t)
+  const seen: (HistoryProgress | undefined)[] = []
+  bank.fault = () => {
+    seen.push(history())
+    t.mock.timers.tick(10_000)
+    return undefined
+  }
+  await watch()
+  assert.equal(history(), undefined, 'it has ended')
+  assert.ok(seen.every((one) => one && one.doneAt >= deps.clock() && one.yearsRead <= 10))
+  assert.deepEqual([seen[0]?.requestsLeft, seen[0]?.yearsRead], [1 + 1 + 1 + 10 + 10 + 40, 0])
+  deps.log.flush()
+  const lines = logged.flatMap((some) => some.trim().split('\n')).map((line) => JSON.parse(line))
+  const told = lines.filter(({ event }) => event === 'reading history')
+  assert.equal(told.length, Math.floor(bank.asked.length / 3))
+  const { time, doneAt, ...first } = told[0]
+  assert.match(doneAt, /^2026-03-24T12:0\d:\d\d\.\d{3}Z$/)
+  assert.deepEqual(first, {
+    level: 'info',
+    event: 'reading history',
+    run: 1,
+    provider: 'bccr',
+    trigger: 'cli',
+    feed: '520',
+    yearsRead: 0,
+    requestsLeft: 1 + 10 + 10 + 40,
+  })
+})
+
+test('a daily run and a run over a range tell nothing of history', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { watch, sync, bank, history, deps, logged } = await openWatchedDesk(t)
+  await sync()
+  bank.fault = () => {
+    assert.equal(history(), undefined)
+    t.mock.timers.tick(30_000)
+    return undefined
+  }
+  await watch()
+  await watch({ from: '2020-01-01', to: '2020-12-31' })
+  deps.log.flush()
+  assert.doesNotMatch(logged.join(''), /reading history/)
+})
