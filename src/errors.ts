@@ -21,16 +21,28 @@ export type ErrorCode =
   | 'usage' // the command line was wrong: exit 2
   | 'failed' // a command could not do its work, and the message says why: exit 1
 
+/** What could be done about an error; each face says it in its own words, or not at all. */
+export type Advice =
+  | { about: 'providers' | 'series' }
+  /** The currencies may be converted, though no series gives one in the other. */
+  | { about: 'conversion'; from: string; to: string }
+
 /** An error whose message is written for the person who caused it. Anything else is a defect of ours. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: unknown
+  readonly advice: Advice | undefined
 
-  constructor(code: ErrorCode, message: string, options: { details?: unknown; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: unknown; advice?: Advice; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.details = options.details
+    this.advice = options.advice
   }
 }
 

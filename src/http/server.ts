@@ -7,7 +7,7 @@ import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Clock, IsoDate } from '../dates.ts'
 import type { NightlyBackup } from '../domain/backup/nightly.ts'
 import type { HistoryReading } from '../domain/rates/health.ts'
-import type { RateCache } from '../domain/rates/rate-cache.ts'
+import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Semaphore } from '../semaphore.ts'
@@ -20,7 +20,6 @@ import type { Bearer, Keyring } from './api/auth.ts'
 import { drainAfter } from './api/body.ts'
 import { createCors } from './api/cors.ts'
 import { type ErrorShape, errorAnswer } from './api/errors.ts'
-import { keptReply } from './api/etag.ts'
 import { nodeOf, SENT, send } from './api/send.ts'
 import { documentsApi } from './documents/api.ts'
 import type { UploadLimits } from './documents/uploads.ts'
@@ -88,7 +87,7 @@ export async function startServer(
   await using parts = new AsyncDisposableStack()
   const { log } = deps
   const metering = options.metrics && (await import('./status/metrics.ts'))
-  const { apis, uploads } = apisOf(deps)
+  const { apis, ...looks } = apisOf(deps)
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics(), errorsOf }
   const connections = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
@@ -109,12 +108,12 @@ export async function startServer(
     return listener.url
   }
   const app = createH3(frame)
-  mountApis(app, apis, (event) => keptReply(event, deps.cache.snapshot(), deps.clock))
+  mountApis(app, apis)
   let metricsUrl: string | undefined
   if (frame.metrics) {
     const alone = options.metrics === 'local' ? undefined : options.metrics
     const shown = alone ? createH3(frame) : app
-    metering?.mountMetrics(shown, frame.metrics, metricsSnapshotOf({ ...deps, uploads }), {
+    metering?.mountMetrics(shown, frame.metrics, metricsSnapshotOf({ ...deps, ...looks }), {
       localOnly: !alone,
     })
     if (alone) metricsUrl = `${await listen(shown, { ...alone, portFlag: '--metrics-port' })}/metrics`
@@ -151,17 +150,17 @@ function createH3(frame: Frame): H3 {
   })
 }
 
-/** Every API, in the order of the description, and the semaphore of the uploads. */
-function apisOf(deps: HttpDeps): { apis: readonly Api[]; uploads: Pick<Semaphore, 'status'> } {
+/** Every API, in the order of the description, and what the metrics look at. */
+function apisOf(deps: HttpDeps): {
+  apis: readonly Api[]
+  uploads: Pick<Semaphore, 'status'>
+  caches: () => Record<string, CacheState>
+} {
   const reading = { ...deps, db: deps.reads }
+  const rates = ratesApi(reading)
   const documents = documentsApi(deps)
-  const apis: Api[] = [
-    statusApi(reading),
-    ratesApi({ ...deps, db: deps.reads }),
-    documents.api,
-    descriptionApi(() => apis),
-  ]
-  return { apis, uploads: documents.uploads }
+  const apis: Api[] = [statusApi(reading), rates.api, documents.api, descriptionApi(() => apis)]
+  return { apis, uploads: documents.uploads, caches: rates.caches }
 }
 
 function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): Response {

@@ -25,6 +25,12 @@ export async function selectSeriesOf(db: Db, providerId: number): Promise<Series
   return (await selectSeries(db)).filter((one) => one.provider_id === providerId)
 }
 
+/** The data revision at which the values of a series changed last. */
+export async function findSeriesRevision(db: Db, id: number): Promise<number | undefined> {
+  const row = await db.selectFrom('series').select('revision').where('id', '=', id).executeTakeFirst()
+  return row?.revision
+}
+
 /** Adds a series under the next free id. */
 export async function insertSeries(
   db: Db,

@@ -66,9 +66,12 @@ test('answers HEAD with 304 too', async () => {
   assert.deepEqual([response.status, response.headers.get('etag')], [304, etag])
 })
 
-test('gives each answer a tag of its own', async () => {
-  const tags = await Promise.all([...FLOATING, ...SETTLED].map((path) => etagOf(path)))
-  assert.equal(new Set(tags).size, FLOATING.length + SETTLED.length)
+test('gives each answer a tag of its own, and the same answer to today and to its date the same one', async () => {
+  const [floating, settled] = [new Set<string>(), new Set<string>()]
+  for (const path of FLOATING) floating.add(await etagOf(path))
+  for (const path of SETTLED) settled.add(await etagOf(path))
+  assert.deepEqual([floating.size, settled.size], [FLOATING.length, SETTLED.length])
+  assert.equal(floating.intersection(settled).size, 4)
 })
 
 test('lets nobody keep the state of the service or an error', async () => {
@@ -155,4 +158,44 @@ test('gives a corrected value to who asks again', async () => {
   await storeElsewhere(app, { series: 1, day: '2026-01-16', value: '555.55' })
   await withinASecond(async () => (await (await app.get(path)).text()) !== before, 'the answer has changed')
   assert.match(await (await app.get(path)).text(), /"555\.55"/)
+})
+
+// What is written in another way but means the same is one answer; what differs in a single parameter is another.
+const SAME = [
+  ['/api/v1/rates/latest', '/api/v1/rates/latest?base=usd&quote=crc&provider=bccr&on=2026-03-24'],
+  ['/api/v1/rates?exact=false', '/api/v1/rates?on=2026-03-24&_=1'],
+  ['/api/v1/series/1/history', '/api/v1/series/1/history?from=2025-12-24&to=2026-03-24'],
+  ['/api/v1/convert?amount=1.50&from=usd&to=crc', '/api/v1/convert?to=CRC&from=USD&amount=15e-1&type=venta'],
+] as const
+
+for (const [path, same] of SAME) {
+  test(`keeps one answer for ${path} and ${same}`, async () => {
+    assert.equal(await etagOf(path), await etagOf(same))
+    assert.equal(await (await app.get(path)).text(), await (await app.get(same)).text())
+  })
+}
+
+test('no parameter that changes an answer is forgotten in the key under which it is kept', async () => {
+  const convert = '/api/v1/convert?amount=1&from=USD&to=CRC'
+  const paths = [
+    ...SAME.map(([path]) => path),
+    '/api/v1/rates?exact=true',
+    '/api/v1/rates?base=USD',
+    '/api/v1/rates?quote=USD',
+    '/api/v1/rates?provider=bccr',
+    '/api/v1/rates?on=2026-03-23',
+    '/api/v1/rates/latest?on=2026-03-23',
+    '/api/v1/series/2/history',
+    '/api/v1/series/1/history?from=2026-03-01',
+    '/api/v1/series/1/history?to=2026-03-23',
+    '/api/v1/series?base=USD',
+    '/api/v1/series?quote=USD',
+    '/api/v1/series?only_enabled=true',
+    '/api/v1/providers',
+    '/api/v1/providers?only_enabled=true',
+    ...['&type=compra', '&details=true', '&on=2026-03-23', ''].map((more) => convert + more),
+    convert.replace('amount=1', 'amount=2'),
+  ]
+  const tags = await Promise.all(paths.map((path) => etagOf(path)))
+  assert.equal(new Set(tags).size, paths.length, String(tags))
 })

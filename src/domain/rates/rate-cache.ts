@@ -1,36 +1,27 @@
 // The read model. A series is read whole, once, into a column that is kept until the series changes; every
-// rates answer is a pure function over such columns (rates.ts). A column is one read, so it never mixes
-// two revisions; columns of two series may be a chunk apart while a sync writes.
+// rates answer is a pure function over such columns (rates.ts). All parts of a snapshot are of one revision, whoever
+// writes meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
+// changed since.
 
 import { setImmediate } from 'node:timers/promises'
-import type { IsoDate } from '../../dates.ts'
-import { type CacheStats, createLruCache, type LruCache } from '../../lru.ts'
+import { AppError } from '../../errors.ts'
+import type { CacheStats } from '../../lru.ts'
 import { type Coverage, selectCoverage } from '../../store/coverage.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { type ProviderRow, selectProviders } from '../../store/providers.ts'
 import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/rates.ts'
-import { type SeriesRow, selectSeries } from '../../store/series.ts'
+import { findSeriesRevision, type SeriesRow, selectSeries } from '../../store/series.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, columnOf, dayNumbersOf } from './column.ts'
 
-const ANSWER_BYTES = 12 * 1024 * 1024
-const PIECE_BYTES = 4 * 1024 * 1024
 const READ_AHEAD_MS = 100 // a change must be seen within a second
 const NEVER = -1
 const NOT_COVERED: CoveredDays = new Int32Array()
 const NO_PAIRS: SeriesByPair = new Map()
+const OUTDATED = Symbol('a column has changed since the snapshot was taken')
 
 /** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
 export type SeriesByPair = ReadonlyMap<string, readonly SeriesRow[]>
-
-/** An answer as it was given: its validator, its bytes, and today's date if it depends on it. */
-export type StoredAnswer = {
-  readonly tag: string
-  readonly today: IsoDate | undefined
-  readonly body: string | Uint8Array
-  /** The body with gzip, once somebody took it so. */
-  readonly packed?: Uint8Array
-}
 
 /** The stored data at one revision. */
 export type RateSnapshot = {
@@ -42,12 +33,12 @@ export type RateSnapshot = {
   coveredOf(seriesId: number): CoveredDays
   /** A provider's series by what they give, such as `USD/CRC`; empty for a provider that is not there. */
   pairsOf(provider: string): SeriesByPair
-  /** The columns of the series given, in their order; a promise only where one has to be read first. */
+  /**
+   * The columns of the series given, in their order; a promise only where one has to be read first.
+   * @throws AppError `busy` when one has changed since: RateCache.read() asks the next snapshot then
+   */
   columns(series: readonly SeriesRow[]): Column[] | Promise<Column[]>
   countRates(): Promise<RateCounts>
-  /** What was answered from this snapshot, by URL, and pieces of answers. They hold as long as the snapshot. */
-  readonly answers: LruCache<StoredAnswer>
-  readonly pieces: LruCache<Buffer>
 }
 
 /** What a cache holds, and how often what was asked for was in it since the cache was opened. */
@@ -56,41 +47,46 @@ export type CacheState = CacheStats & { entries: number; bytes: number }
 export type RateCache = {
   /** The snapshot of the newest revision that the cache has seen. */
   snapshot(): RateSnapshot
-  /** Looks whether the data have changed and, if so, takes a new snapshot once the columns that are in use are there. */
+  /** What a query finds in the newest snapshot, or in the next one if that was outdated before all columns were read. */
+  read<T>(query: (snapshot: RateSnapshot) => T | Promise<T>): T | Promise<T>
+  /** Looks whether the data have changed and, if so, takes a new snapshot with the columns that are in use. */
   refresh(): Promise<void>
-  caches(): { columns: CacheState; answers: CacheState; pieces: CacheState }
+  state(): CacheState
 }
 
-/** Opens the cache at the database's present revision. */
+/**
+ * Opens the cache at the database's present revision. It reads in transactions of up to a tenth of a second: give it a
+ * connection that no other query waits for.
+ */
 export async function openRateCache(db: Db): Promise<RateCache> {
-  const none = { hits: 0, misses: 0 }
-  const stats = { columns: { ...none }, answers: { ...none }, pieces: { ...none } }
-  let snapshot = await readSnapshot(db, new Map(), stats)
+  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set() }
+  let snapshot = await takeSnapshot(db, shared)
   const turn = async () => {
-    const { revision, epoch } = await selectMeta(db)
-    // After a restore the same revision may be another's: nothing of before is kept.
-    if (epoch !== snapshot.epoch) snapshot = await readSnapshot(db, new Map(), stats)
-    else if (revision !== snapshot.revision) {
-      const next = await readSnapshot(db, snapshot.loaded, stats)
-      await readAhead(next, snapshot)
-      snapshot = next
-    }
+    snapshot = await takeSnapshot(db, shared, snapshot)
+    return snapshot
   }
-  let turning = Promise.resolve()
+  let turning = Promise.resolve(snapshot)
+  const next = () => {
+    turning = turning.then(turn, turn) // one at a time, or an older snapshot might come last
+    return turning
+  }
   return {
     snapshot: () => snapshot,
-    refresh() {
-      turning = turning.then(turn, turn) // one at a time, or an older snapshot might come last
-      return turning
+    read(query) {
+      const found = query(snapshot)
+      if (!(found instanceof Promise)) return found
+      return found.catch(async (error: unknown) => {
+        if (!(error instanceof AppError) || error.cause !== OUTDATED) throw error
+        return query(await next())
+      })
     },
-    caches() {
+    async refresh() {
+      await next()
+    },
+    state() {
       let bytes = 0
       for (const column of snapshot.loaded.values()) bytes += column.bytes
-      return {
-        columns: { entries: snapshot.loaded.size, bytes, ...stats.columns },
-        answers: { ...snapshot.answers.size(), ...stats.answers },
-        pieces: { ...snapshot.pieces.size(), ...stats.pieces },
-      }
+      return { entries: snapshot.loaded.size, bytes, ...shared.stats }
     },
   }
 }
@@ -103,53 +99,60 @@ type LoadedColumn = {
   /** The revision of the snapshot from which it was asked for last. */
   askedAt: number
 }
-type CacheCounts = { columns: CacheStats; answers: CacheStats; pieces: CacheStats }
-type OwnSnapshot = RateSnapshot & {
-  loaded: Map<number, LoadedColumn>
-  /** Reads a column that is not there yet. */
-  load(series: SeriesRow): Promise<LoadedColumn>
+type Columns = Map<number, LoadedColumn>
+type OwnSnapshot = RateSnapshot & { loaded: Columns }
+/** What all snapshots of a cache have in common. */
+type Shared = {
+  stats: CacheStats
+  /** Series whose columns were asked for together with one that had changed: the next snapshot is to have them. */
+  outdated: Set<number>
+}
+type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
+
+/** The stored data as they are now; the snapshot of before, if they have not changed since. */
+function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
+  return inOneRead(db, async (trx) => {
+    const { revision, epoch } = await selectMeta(trx)
+    // After a restore the same revision may be another's: nothing of before is kept.
+    const same = before?.epoch === epoch ? before : undefined
+    if (same?.revision === revision) return same
+    const providers = await selectProviders(trx)
+    const series = await selectSeries(trx)
+    const coverage = await selectCoverage(trx)
+    const loaded: Columns = new Map()
+    for (const { id, revision } of series) {
+      const known = same?.loaded.get(id)
+      if (known?.revision === revision) loaded.set(id, known)
+    }
+    if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
+    shared.outdated.clear()
+    return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
+  })
 }
 
-/** Reads the columns that are asked for from the snapshot before, so that no request waits for them in the new one. */
-async function readAhead(next: OwnSnapshot, before: OwnSnapshot): Promise<void> {
+/** Reads the columns that were asked for from the snapshot before, so that no request waits for them in the new one. */
+async function readAhead(
+  trx: Db,
+  { series, loaded, outdated }: { series: readonly SeriesRow[]; loaded: Columns; outdated: Set<number> },
+  before: OwnSnapshot,
+): Promise<void> {
   const end = performance.now() + READ_AHEAD_MS
-  for (const series of next.series) {
-    const isInUse = before.loaded.get(series.id)?.askedAt === before.revision
-    if (isInUse && performance.now() < end) await next.load(series)
-  }
-}
-
-async function readSnapshot(
-  db: Db,
-  before: Map<number, LoadedColumn>,
-  stats: CacheCounts,
-): Promise<OwnSnapshot> {
-  for (;;) {
-    const { revision, epoch } = await selectMeta(db)
-    const providers = await selectProviders(db)
-    const series = await selectSeries(db)
-    const coverage = await selectCoverage(db)
-    // Another process may have committed between the queries: then they do not belong together.
-    if ((await selectMeta(db)).revision === revision)
-      return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, before, stats)
+  for (const one of series) {
+    if (loaded.has(one.id)) continue
+    const isInUse = before.loaded.get(one.id)?.askedAt === before.revision && performance.now() < end
+    if (isInUse || outdated.has(one.id)) loaded.set(one.id, await readColumn(trx, one))
   }
 }
 
 function makeSnapshot(
   db: Db,
   meta: { revision: number; epoch: string },
-  catalogue: { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage },
-  before: Map<number, LoadedColumn>,
-  stats: CacheCounts,
+  { providers, series, coverage }: Catalogue,
+  loaded: Columns,
+  { stats, outdated }: Shared,
 ): OwnSnapshot {
-  const { providers, series } = catalogue
   const covered = new Map<number, CoveredDays>()
-  for (const [id, intervals] of catalogue.coverage) covered.set(id, dayNumbersOf(intervals))
-  const loaded = new Map<number, LoadedColumn>()
-  for (const { id, revision } of series) {
-    const known = before.get(id)
-    if (known?.revision === revision) loaded.set(id, known)
-  }
+  for (const [id, intervals] of coverage) covered.set(id, dayNumbersOf(intervals))
   const pairs = new Map<string, SeriesByPair>()
   for (const { id, code } of providers) {
     pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
@@ -159,6 +162,10 @@ function makeSnapshot(
     const columns: Column[] = []
     for (const series of wanted) {
       const one = await load(series)
+      if (!one) {
+        for (const { id } of wanted) outdated.add(id)
+        throw new AppError('busy', 'The rates are being changed: try again in a moment', { cause: OUTDATED })
+      }
       one.askedAt = meta.revision
       columns.push(one.column)
     }
@@ -172,21 +179,18 @@ function makeSnapshot(
     coveredOf: (id) => covered.get(id) ?? NOT_COVERED,
     pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
     loaded,
-    load,
-    answers: createLruCache(ANSWER_BYTES, stats.answers),
-    pieces: createLruCache(PIECE_BYTES, stats.pieces),
     columns(wanted) {
       const columns: Column[] = []
       for (const { id } of wanted) {
         const known = loaded.get(id)
         if (!known) {
-          stats.columns.misses += 1
+          stats.misses += 1
           return loadEach(wanted)
         }
         known.askedAt = meta.revision
         columns.push(known.column)
       }
-      stats.columns.hits += 1
+      stats.hits += 1
       return columns
     },
     async countRates() {
@@ -201,17 +205,22 @@ export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
 }
 
-/** Reads each series once: hundreds of clients with a copy each were 4 GB. */
-function loaderOf(db: Db, loaded: Map<number, LoadedColumn>): OwnSnapshot['load'] {
-  const reading = new Map<number, Promise<LoadedColumn>>()
-  return async (series) => {
+/** Reads each series once: hundreds of clients with a copy each were 4 GB. Undefined: it has changed since. */
+function loaderOf(db: Db, loaded: Columns) {
+  const reading = new Map<number, Promise<LoadedColumn | undefined>>()
+  const read = (series: SeriesRow) =>
+    inOneRead(db, async (trx) => {
+      const revision = await findSeriesRevision(trx, series.id)
+      return revision === series.revision ? readColumn(trx, series) : undefined
+    })
+  return async (series: SeriesRow): Promise<LoadedColumn | undefined> => {
     const { id } = series
     const known = loaded.get(id)
     if (known) return known
     try {
-      const read = await reading.getOrInsertComputed(id, () => readColumn(db, series))
-      loaded.set(id, read)
-      return read
+      const one = await reading.getOrInsertComputed(id, () => read(series))
+      if (one) loaded.set(id, one)
+      return one
     } finally {
       reading.delete(id)
     }
@@ -224,4 +233,9 @@ async function readColumn(db: Db, { id, revision }: SeriesRow): Promise<LoadedCo
   await setImmediate()
   const column = columnOf(rates)
   return { revision, column, bytes: bytesOf(column), askedAt: NEVER }
+}
+
+/** Queries that see the data of one moment, whatever is committed while they run. */
+function inOneRead<T>(db: Db, queries: (trx: Db) => Promise<T>): Promise<T> {
+  return db.transaction().setAccessMode('read only').execute(queries)
 }

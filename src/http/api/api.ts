@@ -1,6 +1,6 @@
 // An API is a value: whose paths are its own, how its clients say who they are, the shape of its errors, and what it
 // answers. Everything that is the same for all endpoints happens here, in this order: preflight, credentials, method,
-// kept answer, parameters, handler.
+// parameters, handler.
 
 import type { H3, H3Event } from 'h3'
 import { AppError } from '../../errors.ts'
@@ -31,18 +31,13 @@ export type Credentials = {
 
 type Methods = Map<string, { endpoint: AnyEndpoint; serve(event: H3Event): Response | Promise<Response> }>
 
-/** Mounts the endpoints. `kept`: the answer that is kept for a request, if there is one. */
-export function mountApis(
-  app: H3,
-  apis: readonly Api[],
-  kept: (event: H3Event) => Reply | Promise<Reply> | undefined,
-): void {
+export function mountApis(app: H3, apis: readonly Api[]): void {
   for (const { credentials, endpoints } of apis) {
     const closed = credentials ? undefined : endpoints.find(({ open }) => !open)
     if (closed) throw new TypeError(`${closed.path} is not open, and its API has no credentials`)
     for (const [path, here] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
       const methods: Methods = new Map(
-        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint, kept) }]),
+        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint) }]),
       )
       mountPath(app, path, methods, credentials)
     }
@@ -90,15 +85,10 @@ function mountPath(app: H3, path: string, methods: Methods, credentials: Credent
   })
 }
 
-function handlerOf(
-  endpoint: AnyEndpoint,
-  kept: (event: H3Event) => Reply | Promise<Reply> | undefined,
-): (event: H3Event) => Response | Promise<Response> {
+function handlerOf(endpoint: AnyEndpoint): (event: H3Event) => Response | Promise<Response> {
   const names = Object.keys(endpoint.query?.entries ?? {})
   const strict = refusesUnknown(endpoint)
   return (event) => {
-    const known = endpoint.stored && kept(event)
-    if (known) return sendReply(event, known)
     const faults: ValidationItem[] = []
     const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
     const sent = queryOf(event.url.search, faults)

@@ -25,8 +25,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   answer: v.GenericSchema
   /** Whether a 200 holds bytes instead of JSON. */
   binary?: boolean
-  /** Whether the answer is made from the stored rates, by cachedReply(). */
-  stored?: boolean
+  /** The media types that a 200 may have; without it only JSON. */
+  contentTypes?: readonly string[]
   /** What a 404 means, where it is among the answers. */
   notFound?: string
   /** What a 410 means, where it is among the answers. */

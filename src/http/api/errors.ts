@@ -2,7 +2,7 @@
 // mute 500: the client learns nothing about the inside, the log gets the cause once.
 
 import type * as v from 'valibot'
-import { AppError, type ErrorCode } from '../../errors.ts'
+import { type Advice, AppError, type ErrorCode } from '../../errors.ts'
 
 /** How an API tells an error. */
 export type ErrorShape = {
@@ -10,6 +10,8 @@ export type ErrorShape = {
   challenge: string
   /** The JSON of the body. `details` are those of the AppError. */
   body(status: number, message: string, details?: unknown): string
+  /** What the message goes on with; an API that has no words for an advice leaves it out. */
+  advise?(advice: Advice): string
   /** What OpenAPI says of these bodies, and of those of a 422. */
   schema: v.GenericSchema
   invalid: v.GenericSchema
@@ -57,7 +59,8 @@ export function errorAnswer(
   if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
   if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
-  return { status, body: shape.body(status, error.message, details), headers }
+  const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
+  return { status, body: shape.body(status, error.message + advice, details), headers }
 }
 
 /** A 422 with one item for each bad parameter. */

@@ -91,7 +91,10 @@ function operationOf(endpoint: AnyEndpoint, { credentials, errors }: Api): JsonS
 
 function answerOf(endpoint: AnyEndpoint): JsonSchema {
   if (endpoint.binary) return { description: 'The bytes', content: { 'application/octet-stream': {} } }
-  return response('The answer', endpoint.answer)
+  const { contentTypes = ['application/json'] } = endpoint
+  const schema = jsonSchema(endpoint.answer)
+  const described = contentTypes.map((type) => [type, type === 'application/json' ? { schema } : {}])
+  return { description: 'The answer', content: Object.fromEntries(described) }
 }
 
 function parametersOf(where: 'path' | 'query', schema: v.GenericSchema | undefined): JsonSchema[] {

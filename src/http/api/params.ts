@@ -2,7 +2,7 @@
 // schemas make the OpenAPI document.
 
 import * as v from 'valibot'
-import { type Clock, type IsoDate, isIsoDate, todayIn } from '../../dates.ts'
+import { isIsoDate } from '../../dates.ts'
 import { boundedDecimal } from '../../decimal.ts'
 import type { AppError } from '../../errors.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
@@ -95,16 +95,6 @@ export function checked<S extends v.GenericSchema>(
     addFault(faults, input === undefined ? missing(source, name) : faulty(source, name, issue.message, input))
   }
   return result.output as v.InferOutput<S> // never used: a request with faults is refused
-}
-
-/** The day that is asked for: the one given, or today; `today` is set where the answer depends on it. */
-export function resolveDay(
-  on: IsoDate | undefined,
-  clock: Clock,
-): { day: IsoDate; today: IsoDate | undefined } {
-  if (on !== undefined) return { day: on, today: undefined }
-  const today = todayIn(clock)
-  return { day: today, today }
 }
 
 /** The 422 for a range that ends before it begins. */

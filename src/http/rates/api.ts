@@ -2,13 +2,15 @@
 
 import type { Clock } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Scheduler } from '../../sync/scheduler.ts'
+import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import { type Keyring, keyCredentials } from '../api/auth.ts'
 import { convertEndpoints } from './convert.ts'
 import { RATES_ERRORS } from './errors.ts'
+import { createHistoryEncoder } from './history-encoder.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
 import { schedulerEndpoints } from './scheduler.ts'
@@ -24,18 +26,28 @@ export type RatesDeps = {
   backups: NightlyBackup | undefined
 }
 
-export function ratesApi(deps: RatesDeps): Api {
-  return {
+/** The API, and what it keeps to be faster, to be looked at. */
+export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<string, CacheState> } {
+  const answers = createAnswerCache()
+  const histories = createHistoryEncoder()
+  const stored = { ...deps, answers, histories }
+  const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
     credentials: keyCredentials(deps.keyring),
     endpoints: [
-      ...providersEndpoints(deps),
-      ...seriesEndpoints(deps),
-      ...ratesEndpoints(deps),
-      ...convertEndpoints(deps),
+      ...providersEndpoints(stored),
+      ...seriesEndpoints(stored),
+      ...ratesEndpoints(stored),
+      ...convertEndpoints(stored),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],
   }
+  const caches = () => ({
+    columns: deps.cache.state(),
+    answers: answers.state(),
+    pieces: histories.state(),
+  })
+  return { api, caches }
 }

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import type { Clock } from '../../dates.ts'
-import { convert, findRoute, type ValuedLeg } from '../../domain/rates/convert.ts'
-import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import { AppError } from '../../errors.ts'
-import { type AnyEndpoint, get } from '../api/endpoint.ts'
-import { cachedReply } from '../api/etag.ts'
+import type { ValuedLeg } from '../../domain/rates/convert.ts'
+import { type Converted, conversionOn } from '../../domain/rates/queries.ts'
+import type { AnyEndpoint } from '../api/endpoint.ts'
+import { jsonForm } from '../api/forms.ts'
 import {
   AmountParam,
   BooleanParam,
@@ -12,10 +10,9 @@ import {
   DateParam,
   ProviderParam,
   RateTypeParam,
-  resolveDay,
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { checkProvider, notSynchronized, whenThere } from './rates.ts'
+import { type StoredDeps, storedEndpoint } from './stored.ts'
 
 const ConversionOut = v.object({
   provider: v.string(),
@@ -47,9 +44,9 @@ const ConversionOut = v.object({
   ),
 })
 
-export function convertEndpoints({ cache, clock }: { cache: RateCache; clock: Clock }): AnyEndpoint[] {
+export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
-    get({
+    storedEndpoint(deps, {
       path: '/api/v1/convert',
       summary: 'Conversion of an amount, through the dollar where no series leads directly',
       query: v.object({
@@ -62,43 +59,32 @@ export function convertEndpoints({ cache, clock }: { cache: RateCache; clock: Cl
         details: v.optional(BooleanParam, 'false'),
       }),
       answer: ConversionOut,
-      stored: true,
       notFound: 'No data for that pair or date',
-      handle({ event, query }) {
-        const snapshot = cache.snapshot()
-        const { day, today } = resolveDay(query.on, clock)
-        checkProvider(snapshot, query.provider)
-        const route = findRoute(snapshot.pairsOf(query.provider), query.from, query.to, query.type)
-        if ('missing' in route) throw new AppError('not-found', `Cannot convert: ${route.missing}`)
-        return whenThere(snapshot.columns(route.legs.map(({ series }) => series)), (columns) =>
-          cachedReply(event, snapshot, today, () => {
-            const stored = columns.map((column, at) => ({
-              column,
-              covered: snapshot.coveredOf(route.legs[at]?.series.id ?? 0),
-            }))
-            const found = convert(query.amount, route.legs, stored, day)
-            const path = route.path.join(' -> ')
-            if (!found) throw new AppError('not-found', `No rate for ${path} is stored on or before ${day}`)
-            if ('hole' in found) throw notSynchronized(found.hole)
-            return JSON.stringify({
-              provider: query.provider,
-              rate_date: found.rateDate,
-              rate_type: route.rateType,
-              from_currency: query.from,
-              to_currency: query.to,
-              amount: query.amount,
-              rate: found.rate,
-              result: found.result,
-              path,
-              via_pivot: route.legs.length > 1,
-              rounded_to: found.roundedTo,
-              legs: query.details ? found.legs.map(legOut) : undefined,
-            })
-          }),
-        )
-      },
+      effective: ({ on, ...asked }, today) => ({ ...asked, day: on ?? today }),
+      find: conversionOn,
+      forms: [jsonForm(encodeConversion)],
     }),
   ]
+}
+
+function encodeConversion(
+  found: Converted,
+  asked: { provider: string; from: string; to: string; amount: string; details: boolean },
+): string {
+  return JSON.stringify({
+    provider: asked.provider,
+    rate_date: found.rateDate,
+    rate_type: found.rateType,
+    from_currency: asked.from,
+    to_currency: asked.to,
+    amount: asked.amount,
+    rate: found.rate,
+    result: found.result,
+    path: found.path.join(' -> '),
+    via_pivot: found.legs.length > 1,
+    rounded_to: found.roundedTo,
+    legs: asked.details ? found.legs.map(legOut) : undefined,
+  })
 }
 
 function legOut({ series, inverse, point }: ValuedLeg) {

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import type { RateCache } from '../../domain/rates/rate-cache.ts'
-import { type AnyEndpoint, get } from '../api/endpoint.ts'
-import { cachedReply } from '../api/etag.ts'
+import { providersIn } from '../../domain/rates/queries.ts'
+import type { AnyEndpoint } from '../api/endpoint.ts'
+import { jsonForm } from '../api/forms.ts'
 import { BooleanParam } from '../api/params.ts'
+import { type StoredDeps, storedEndpoint } from './stored.ts'
 
 const ProviderOut = v.object({
   id: v.pipe(v.number(), v.integer()),
@@ -13,20 +14,16 @@ const ProviderOut = v.object({
   enabled: v.boolean(),
 })
 
-export function providersEndpoints({ cache }: { cache: RateCache }): AnyEndpoint[] {
+export function providersEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
-    get({
+    storedEndpoint(deps, {
       path: '/api/v1/providers',
       summary: 'Provider catalog',
       query: v.object({ only_enabled: v.optional(BooleanParam, 'false') }),
       answer: v.array(ProviderOut),
-      stored: true,
-      handle({ event, query }) {
-        const snapshot = cache.snapshot()
-        return cachedReply(event, snapshot, undefined, () =>
-          JSON.stringify(snapshot.providers.filter((provider) => provider.enabled || !query.only_enabled)),
-        )
-      },
+      effective: ({ only_enabled }) => ({ onlyEnabled: only_enabled }),
+      find: (snapshot, { onlyEnabled }) => providersIn(snapshot, onlyEnabled),
+      forms: [jsonForm((providers) => JSON.stringify(providers))],
     }),
   ]
 }

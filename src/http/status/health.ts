@@ -142,7 +142,8 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
 }
 
 function healthOf({ db, cache, clock, historyFrom, reading }: HealthDeps): Promise<RateHealth> {
-  return rateHealth(db, cache.snapshot(), { today: todayIn(clock), historyFrom, reading: reading() })
+  const about = { today: todayIn(clock), historyFrom, reading: reading() }
+  return Promise.resolve(cache.read((snapshot) => rateHealth(db, snapshot, about)))
 }
 
 /** What there is to say beside the contract's fields; undefined: nothing (decisions 1.10). */

@@ -42,6 +42,7 @@ export type VitalsDeps = {
   clock: Clock
   blobsDir: string
   uploads: Pick<Semaphore, 'status'>
+  caches: () => Record<string, CacheState>
 }
 
 const WALK_SHARE = 100
@@ -49,11 +50,11 @@ const LONG_WALK_MS = 1000
 const BLOBS_AT_ONCE = 1000 // a few milliseconds
 
 export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
-  const { db, cache, scheduler, backups, clock, blobsDir, uploads } = deps
+  const { db, cache, caches, scheduler, backups, clock, blobsDir, uploads } = deps
   const totals = kept(() => walk(db))
   const ageOf = (then: Date) => (clock().getTime() - then.getTime()) / 1000
   return async () => {
-    const sides = await dollarSides(cache.snapshot(), todayIn(clock))
+    const sides = await cache.read((snapshot) => dollarSides(snapshot, todayIn(clock)))
     const good = await selectLastGoodRun(db)
     const next = scheduler.status().nextRun
     const { lastRun, lastStatus } = backups?.status() ?? {}
@@ -65,7 +66,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       nextSync: next && next.getTime() / 1000,
       freeBytes: await freeBytes(blobsDir),
       uploads: uploads.status(),
-      caches: cache.caches(),
+      caches: caches(),
       backup: lastRun && { ageSeconds: ageOf(lastRun), ok: lastStatus === 'ok' },
     }
   }

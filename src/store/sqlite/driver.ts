@@ -15,6 +15,7 @@ import {
   type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
+  type TransactionSettings,
 } from 'kysely'
 import { createSemaphore } from '../../semaphore.ts'
 import { isBusy } from '../../storage-error.ts'
@@ -93,9 +94,13 @@ class SingleConnectionDriver extends SqliteDriver {
   }
 
   // A transaction that reads before it writes would fail at once, without waiting its turn, when another
-  // process wrote in between; one that begins as a writer waits (SQLite only).
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  // process wrote in between; one that begins as a writer waits (SQLite only). One that only reads needs no turn.
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings?: TransactionSettings,
+  ): Promise<void> {
+    const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate'
+    await connection.executeQuery(CompiledQuery.raw(begin))
   }
 
   // On a full disk or an I/O error SQLite rolls back by itself; a second time would fail, and that would be all

@@ -74,7 +74,7 @@ test('a snapshot is taken when the columns that are in use are there, so that no
   await columnOf(cache, 2)
   await store(db, 1, { '2026-03-25': '501' })
   await store(db, 2, { '2026-03-25': '506' })
-  const { misses } = cache.caches().columns
+  const { misses } = cache.state()
   await cache.refresh()
   const snapshot = cache.snapshot()
   const columns = snapshot.columns(snapshot.series.slice(0, 2))
@@ -83,7 +83,7 @@ test('a snapshot is taken when the columns that are in use are there, so that no
     ['499.5', '500', '501'],
     ['505', '506'],
   ])
-  assert.equal(cache.caches().columns.misses, misses)
+  assert.equal(cache.state().misses, misses)
 })
 
 test('what nobody has asked for since the last snapshot was taken is not read ahead', async (t) => {
@@ -104,6 +104,59 @@ test('what nobody has asked for since the last snapshot was taken is not read ah
   assert.ok(first instanceof Promise)
   assert.ok(Array.isArray(second))
   assert.equal((await first)[0]?.days.length, 4)
+})
+
+test('a snapshot never mixes revisions: a column that has changed since is not read into it', async (t) => {
+  const { db, cache } = await open(t)
+  const snapshot = cache.snapshot()
+  await columnOf(cache, 2)
+  await store(db, 1, { '2026-03-25': '501' }) // as another process does
+  await assert.rejects(Promise.resolve(snapshot.columns(snapshot.series.slice(0, 2))), { code: 'busy' })
+  assert.equal(cache.snapshot(), snapshot)
+})
+
+test('a query that finds its snapshot outdated is answered from the next one', async (t) => {
+  const { db, cache } = await open(t)
+  const before = cache.snapshot().revision
+  await store(db, 1, { '2026-03-25': '501' })
+  await store(db, 2, { '2026-03-25': '506' })
+  const revisions: number[] = []
+  const columns = await cache.read((snapshot) => {
+    revisions.push(snapshot.revision)
+    return snapshot.columns(snapshot.series.slice(0, 2))
+  })
+  assert.deepEqual(revisions, [before, before + 2])
+  assert.deepEqual(
+    columns.map((column) => valuesOf(column).at(-1)),
+    ['501', '506'],
+  )
+})
+
+test('whatever is committed while columns are read, those of an answer are of one moment', async (t) => {
+  const { db, cache } = await open(t)
+  let writing = true
+  const writer = (async () => {
+    for (let at = 0; writing; at++) {
+      // Both series get the same value in one transaction: an answer in which they differ mixes two moments.
+      await db.transaction().execute(async (trx) => {
+        const row = { rate_date: '2026-03-25', value: String(600 + at), rounded_to: null }
+        await upsertRates(
+          trx,
+          [1, 2].map((series_id) => ({ series_id, ...row })),
+          0,
+        )
+        await markSeriesChanged(trx, [1, 2], await raiseRevision(trx))
+      })
+      if (at % 3 === 0) await cache.refresh()
+    }
+  })()
+  for (let times = 0; times < 100; times++) {
+    const columns = await cache.read((snapshot) => snapshot.columns(snapshot.series.slice(0, 2)))
+    const [one, two] = columns.map((column) => valuesOf(column)[column.days.indexOf(dayOf('2026-03-25'))])
+    assert.equal(one, two)
+  }
+  writing = false
+  await writer
 })
 
 test('of refreshes at the same time the newest snapshot is the last', async (t) => {

@@ -13,7 +13,7 @@ const apiWith = (prefixes: string[], open: boolean): Api => ({
 })
 
 test('an endpoint that is not open is not mounted without credentials', () => {
-  const mount = (open: boolean) => mountApis(new H3(), [apiWith(['/'], open)], () => undefined)
+  const mount = (open: boolean) => mountApis(new H3(), [apiWith(['/'], open)])
   assert.throws(() => mount(false), /\/hello is not open/)
   mount(true)
 })

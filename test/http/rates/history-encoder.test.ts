@@ -2,25 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isoOf } from '../../../src/dates.ts'
 import { makeColumn } from '../../../src/domain/rates/column.ts'
-import type { RateSnapshot } from '../../../src/domain/rates/rate-cache.ts'
-import { encodePoints } from '../../../src/http/rates/history-encoder.ts'
-import { createLruCache } from '../../../src/lru.ts'
+import type { SeriesHistory } from '../../../src/domain/rates/queries.ts'
+import { createHistoryEncoder } from '../../../src/http/rates/history-encoder.ts'
+import type { SeriesRow } from '../../../src/store/series.ts'
 
 const COUNT = 10_000
 const days = Int32Array.from({ length: COUNT }, (_, at) => 4748 + at)
 const values = Array.from({ length: COUNT }, (_, at) => String(at * 7))
 const column = makeColumn(days, values)
+const series = { id: 1, external_code: '317', base_currency: 'USD', quote_currency: 'CRC' } as SeriesRow
+const HISTORY: Omit<SeriesHistory, 'column' | 'first' | 'end'> = {
+  ...{ provider: 'bccr', series, from: '1983-01-01', to: '2010-05-18' },
+}
 const EDGES = [0, 1, 4095, 4096, 4097, 8191, 8192, 9999, 10_000]
 
 test('writes any range of a column, whichever blocks it is kept in', () => {
-  const snapshot = { pieces: createLruCache(10_000_000) } as unknown as RateSnapshot
+  const { encode } = createHistoryEncoder()
   for (const first of EDGES) {
     for (const end of EDGES.filter((edge) => edge >= first)) {
-      const text = Buffer.from(encodePoints(snapshot, 1, column, first, end)).toString()
+      const answer = JSON.parse(Buffer.from(encode({ ...HISTORY, column, first, end })).toString())
       const points = values
         .slice(first, end)
         .map((value, at) => ({ rate_date: isoOf(4748 + first + at), value }))
-      assert.deepEqual(JSON.parse(`[${text}]`), points, `${first} to ${end}`)
+      assert.deepEqual([answer.count, answer.points], [end - first, points], `${first} to ${end}`)
     }
   }
 })
@@ -34,7 +38,7 @@ test('reads no more of a long column than the range needs', () => {
       return typeof found === 'function' ? found.bind(target) : found
     },
   })
-  const snapshot = { pieces: createLruCache(10_000_000) } as unknown as RateSnapshot
-  encodePoints(snapshot, 1, { ...column, days: watched }, 9000, 9010)
+  const { encode } = createHistoryEncoder()
+  encode({ ...HISTORY, column: { ...column, days: watched }, first: 9000, end: 9010 })
   assert.equal(Math.min(...read), 8192)
 })

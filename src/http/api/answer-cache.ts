@@ -1,0 +1,125 @@
+// Answers that are made from stored data, and kept for the next client that asks the same: by route, effective parameters
+// and form, for as long as the data are of the same revision. Each has a strong ETag that changes with the revision, the
+// database's epoch, the program's version and what was asked (decisions 2.14).
+
+import { promisify } from 'node:util'
+import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'
+import type { H3Event } from 'h3'
+import { VERSION } from '../../assets.ts'
+import { type CacheStats, createLruCache, type LruCache } from '../../lru.ts'
+import type { Reply } from './endpoint.ts'
+
+const gzip = promisify(gzipLater)
+const KEPT_BYTES = 12 * 1024 * 1024
+const WORTH_COMPRESSING = 1024
+const TOO_LONG_TO_WAIT_FOR = 64 * 1024 // beyond it another thread compresses, for this one has others to serve
+const ENTRY_BYTES = 300 // what a kept answer takes beside its texts: 270 were measured
+
+/** Data that stand still: an answer from them holds for as long as they do. */
+export type Revision = { readonly epoch: string; readonly revision: number }
+
+export type AnswerCache = {
+  /**
+   * A reply that a client may keep and must revalidate; a 304 when it holds it already. What is long is compressed
+   * for a client that takes it so, once.
+   * @param key route, form and effective parameters: what makes one answer differ from another
+   */
+  reply(event: H3Event, data: Revision, answer: Answer): Reply | Promise<Reply>
+  state(): CacheStats & { entries: number; bytes: number }
+}
+
+export type Answer = {
+  /** Route, form and effective parameters: what makes one answer differ from another. */
+  key: string
+  contentType: string
+  make(): string | Uint8Array | Promise<string | Uint8Array>
+}
+
+type KeptAnswer = { tag: string; contentType: string; body: string | Uint8Array; packed?: Uint8Array }
+
+export function createAnswerCache(): AnswerCache {
+  const stats = { hits: 0, misses: 0 }
+  const size = { entries: 0, bytes: 0 }
+  let newest: LruCache<KeptAnswer> | undefined
+  const caches = new WeakMap<Revision, LruCache<KeptAnswer>>() // an older revision takes its answers along
+  const cacheOf = (data: Revision) => {
+    let cache = caches.get(data)
+    if (!cache) {
+      cache = createLruCache(KEPT_BYTES, stats)
+      newest = cache
+      caches.set(data, cache)
+    }
+    return cache
+  }
+  return {
+    reply(event, data, { key, contentType, make }) {
+      const cache = cacheOf(data)
+      const known = cache.get(key)
+      if (known) return replyWith(event, cache, key, known)
+      const keep = (body: string | Uint8Array) => {
+        const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
+        const answer = { tag, contentType, body }
+        cache.put(key, answer, sizeOf(key, answer))
+        return replyWith(event, cache, key, answer)
+      }
+      const made = make()
+      return made instanceof Promise ? made.then(keep) : keep(made)
+    },
+    state: () => ({ ...(newest?.size() ?? size), ...stats }),
+  }
+}
+
+function replyWith(
+  event: H3Event,
+  cache: LruCache<KeptAnswer>,
+  key: string,
+  answer: KeptAnswer,
+): Reply | Promise<Reply> {
+  const { tag, body, packed, contentType } = answer
+  const { headers: sent } = event.req
+  const held = sent.get('if-none-match')
+  if (held) {
+    for (const etag of [`"${tag}"`, `"${tag}-gzip"`]) {
+      if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag) }
+    }
+  }
+  const takesGzip = body.length > WORTH_COMPRESSING && takes(sent.get('accept-encoding'), 'gzip')
+  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`)
+  // `*` stands for any answer there is.
+  if (held?.trim() === '*') {
+    if (takesGzip) headers['content-encoding'] = 'gzip'
+    return { status: 304, body: '', headers }
+  }
+  headers['content-type'] = contentType
+  if (!takesGzip) return { body, headers }
+  headers['content-encoding'] = 'gzip'
+  if (packed) return { body: packed, headers }
+  const keep = (bytes: Buffer) => {
+    const both = { ...answer, packed: bytes }
+    cache.put(key, both, sizeOf(key, both))
+    return { body: bytes, headers }
+  }
+  return body.length > TOO_LONG_TO_WAIT_FOR ? gzip(body).then(keep) : keep(gzipSync(body))
+}
+
+function headersOf(etag: string): Record<string, string> {
+  return { etag, 'cache-control': 'private, no-cache', vary: 'Accept, Accept-Encoding' }
+}
+
+function sizeOf(key: string, { body, packed }: KeptAnswer): number {
+  return ENTRY_BYTES + key.length + body.length + (packed?.length ?? 0)
+}
+
+/** Whether an Accept-Encoding header takes a coding (RFC 9110, 12.5.3). */
+function takes(accepted: string | null, coding: string): boolean {
+  for (const one of accepted?.split(',') ?? []) {
+    const [name, ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
+    if (name === coding) return !parameters.some((part) => /^q=0(\.0*)?$/.test(part))
+  }
+  return false
+}
+
+/** Whether an If-None-Match header names the tag, by weak comparison (RFC 9110, 13.1.2). */
+export function matchesTag(held: string, etag: string): boolean {
+  return held.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+}
