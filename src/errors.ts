@@ -23,9 +23,16 @@ export type ErrorCode =
 
 /** What could be done about an error; each face says it in its own words, or not at all. */
 export type Advice =
-  | { about: 'providers' | 'series' }
+  /** There is a list of these. */
+  | { about: 'providers' | 'series' | 'companies' }
   /** The currencies may be converted, though no series gives one in the other. */
   | { about: 'conversion'; from: string; to: string }
+  /** A revoked secret is replaced by a new one; an expired one gets a later last day. */
+  | { about: 'new-secret'; kind: 'key' | 'token' }
+  | { about: 'expiry' }
+  /** What is there is changed by other means than adding it again. */
+  | { about: 'company-change' | 'directory-change' }
+  | { about: 'own-id'; kind: string }
 
 /** An error whose message is written for the person who caused it. Anything else is a defect of ours. */
 export class AppError extends Error {

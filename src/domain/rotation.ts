@@ -55,13 +55,13 @@ async function rotate(db: Db, { kind, row, owner, replace }: Rotating, rotation:
   const { hash, overlapMs, now } = rotation
   const name = `${kind} ${row.id} (${row.name})`
   if (row.revoked_at !== null) {
-    const instead = `make a new one with cambista ${kind} create`
-    throw new AppError('conflict', `${name} was revoked at ${row.revoked_at}: ${instead}`)
+    throw new AppError('conflict', `${name} was revoked at ${row.revoked_at}`, {
+      advice: { about: 'new-secret', kind },
+    })
   }
   const expiry = expiryOf(row)
   if (expiry <= now.getTime() && rotation.expiresAt === undefined) {
-    const advice = 'give --expires DATE, the last day of its new secret'
-    throw new AppError('conflict', `${name} expired on ${row.expires_at}: ${advice}`)
+    throw new AppError('conflict', `${name} expired on ${row.expires_at}`, { advice: { about: 'expiry' } })
   }
   const expiresAt = rotation.expiresAt ?? row.expires_at
   // A later last day is for the new secret: the one before ends no later than it would have.

@@ -1,23 +1,29 @@
-// Answers of uploads that named an Idempotency-Key (decisions 3.11).
+// Which documents an upload that named an Idempotency-Key made (decisions 3.11): its client sends the names along again.
 
-import type { Db, Row } from './tables.ts'
+import type { Db } from './tables.ts'
 
-export type KeptAnswer = Pick<Row<'idempotency'>, 'fingerprint' | 'answer'>
+/** Documents, in the order of their upload, whose ids rise by one, as do those of their attachments. */
+export type Run = { id: number; attachmentId: number; count: number }
 
-/** The answer that was given to this token's request of this key, if it is not older than `since`. */
-export function findAnswer(
+export type KeptAnswer = { fingerprint: string; runs: Run[] }
+
+type CreatedDocuments = { created_documents: { id: number; attachment_id: number }[] }
+
+/** What was answered to this token's request of this key, if that is not older than `since`. */
+export async function findAnswer(
   db: Db,
   tokenId: number,
   key: string,
   since: string,
 ): Promise<KeptAnswer | undefined> {
-  return db
+  const row = await db
     .selectFrom('idempotency')
     .select(['fingerprint', 'answer'])
     .where('token_id', '=', tokenId)
     .where('key', '=', key)
     .where('created_at', '>=', since)
     .executeTakeFirst()
+  return row && { fingerprint: row.fingerprint, runs: runsIn(row.answer) }
 }
 
 /** Keeps an answer, in place of one that was too old to count. */
@@ -25,7 +31,8 @@ export async function insertAnswer(
   db: Db,
   kept: KeptAnswer & { tokenId: number; key: string; createdAt: string },
 ): Promise<void> {
-  const { fingerprint, answer } = kept
+  const { fingerprint, runs } = kept
+  const answer = JSON.stringify(runs.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
   const row = { fingerprint, answer, created_at: kept.createdAt }
   await db
     .insertInto('idempotency')
@@ -36,4 +43,21 @@ export async function insertAnswer(
 
 export async function deleteAnswersBefore(db: Db, day: string): Promise<void> {
   await db.deleteFrom('idempotency').where('created_at', '<', day).execute()
+}
+
+/** Adds a document to those before it. */
+export function addToRuns(runs: Run[], { id, attachment_id }: { id: number; attachment_id: number }): void {
+  const last = runs.at(-1)
+  const goesOn = last && id === last.id + last.count && attachment_id === last.attachmentId + last.count
+  if (goesOn) last.count++
+  else runs.push({ id, attachmentId: attachment_id, count: 1 })
+}
+
+/** Earlier versions kept the whole answer, in which each document is named. */
+function runsIn(answer: string): Run[] {
+  const kept: [number, number, number][] | CreatedDocuments = JSON.parse(answer)
+  if (Array.isArray(kept)) return kept.map(([id, attachmentId, count]) => ({ id, attachmentId, count }))
+  const runs: Run[] = []
+  for (const document of kept.created_documents) addToRuns(runs, document)
+  return runs
 }

@@ -102,8 +102,9 @@ export function createCompany(
       const same = sameOrClash('company', there, { name, code })
       if (quota === undefined || quota === there.quota) return same
       const clash = `quota ${quotaText(there.quota)}, not ${quotaText(quota)}`
-      const advice = 'nothing was changed (cambista company update changes it)'
-      throw new AppError('conflict', `company ${id} is there already with ${clash}: ${advice}`)
+      throw new AppError('conflict', `company ${id} is there already with ${clash}: nothing was changed`, {
+        advice: { about: 'company-change' },
+      })
     }
     const same = await findCompanyOfCode(trx, code)
     const twin =
@@ -150,7 +151,8 @@ export function createAgent(
 /** @throws AppError `not-found` */
 export async function needCompany(db: Db, id: number): Promise<CompanyRow> {
   const company = await findCompany(db, id)
-  if (!company) throw new AppError('not-found', `there is no company ${id}: see cambista company list`)
+  if (!company)
+    throw new AppError('not-found', `there is no company ${id}`, { advice: { about: 'companies' } })
   return company
 }
 
@@ -180,13 +182,13 @@ function sameOrClash<T extends { id: number }>(kind: string, there: T, facts: Pa
   const clash = other.map((field) => `${field} ${shown(there[field])}, not ${shown(facts[field])}`)
   throw new AppError(
     'conflict',
-    `${kind} ${there.id} is there already with ${clash.join('; ')}: nothing was changed ` +
-      '(cambista directory import changes what is there)',
+    `${kind} ${there.id} is there already with ${clash.join('; ')}: nothing was changed`,
+    { advice: { about: 'directory-change' } },
   )
 }
 
 /** SQLite gives the id after the greatest one ever used, which an ERP may have chosen. */
 function made<T extends { id: number }>(kind: string, row: T): Made<T> {
   if (Number.isSafeInteger(row.id)) return { row, made: true }
-  throw new AppError('failed', `the next id would be beyond 2^53-1: choose one for the ${kind} with --id`)
+  throw new AppError('failed', `the next id would be beyond 2^53-1`, { advice: { about: 'own-id', kind } })
 }

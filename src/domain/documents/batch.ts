@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import { storageError } from '../../storage-error.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { insertDocuments } from '../../store/documents.ts'
-import { deleteAnswersBefore, insertAnswer } from '../../store/idempotency.ts'
+import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
 import { type Batch, checkReferences } from './documents.ts'
@@ -16,14 +16,11 @@ import { checkQuotas, quotasOf } from './quotas.ts'
 import { removeUnnamedBlob } from './removal.ts'
 import type { UploadedFile } from './uploaded-files.ts'
 
-/** Documents, in the order of their upload, whose ids rise by one, as do those of their attachments. */
-export type Run = { id: number; attachmentId: number; count: number }
-
 /** When an upload was sent, and by which token; null: not known. */
 export type Sent = { at: string; tokenId: number | null }
 
-/** How a batch is remembered, for a client that sends it again. */
-export type Remember = { tokenId: number; key: string; fingerprint: string; forgetBefore: string }
+/** How a batch is kept for a client that sends it again. */
+export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; forgetBefore: string }
 
 const ROWS_AT_ONCE = 50
 const LOOKED_AT_AT_ONCE = 200 // a millisecond or two
@@ -56,7 +53,7 @@ export async function storeBatch(
   blobs: Blobs,
   batch: Batch,
   sent: Sent,
-  remember: Remember | undefined,
+  record: IdempotencyRecord | undefined,
 ): Promise<Run[]> {
   const account = { companyId: batch.companyId, tokenId: sent.tokenId }
   const bytes = await bytesOf(batch)
@@ -67,7 +64,7 @@ export async function storeBatch(
     return await db.transaction().execute(async (trx) => {
       await checkReferences(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
       await checkRoomFor(trx) // again: another upload may have taken it meanwhile
-      return insertBatch(trx, blobs, batch, sent, remember)
+      return insertBatch(trx, blobs, batch, sent, record)
     })
   } catch (error) {
     const failure = storageError(error)
@@ -77,24 +74,12 @@ export async function storeBatch(
   }
 }
 
-/** What is remembered of an answer: a client that sends the same again brings the names along. */
-export function rememberedOf(runs: readonly Run[]): string {
-  return JSON.stringify(runs.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
-}
-
-/** What was remembered; undefined: it is a whole answer, as earlier versions kept them. */
-export function runsOf(remembered: string): Run[] | undefined {
-  const found: unknown = JSON.parse(remembered)
-  if (!Array.isArray(found)) return undefined
-  return found.map(([id, attachmentId, count]) => ({ id, attachmentId, count }))
-}
-
 async function insertBatch(
   trx: Db,
   blobs: Blobs,
   batch: Batch,
   { at: createdAt, tokenId: createdBy }: Sent,
-  remember: Remember | undefined,
+  record: IdempotencyRecord | undefined,
 ): Promise<Run[]> {
   const { companyId, agentId, ownerId, contents } = batch
   await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents))) // they are on the disk again
@@ -103,7 +88,7 @@ async function insertBatch(
     if (runs.length > 0) await setImmediate()
     const files = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
     const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, createdBy, files })
-    for (const row of rows) addTo(runs, row)
+    for (const row of rows) addToRuns(runs, row)
   }
   // A deletion of the last other document of the same content may have come between: it unlinks under the
   // same lock that this transaction holds, so what is here now stays.
@@ -113,10 +98,10 @@ async function insertBatch(
       throw new AppError('unavailable', 'The same content was being deleted: send it again')
     }
   }
-  if (remember) {
-    const { tokenId, key, fingerprint, forgetBefore } = remember
+  if (record) {
+    const { tokenId, key, fingerprint, forgetBefore } = record
     await deleteAnswersBefore(trx, forgetBefore)
-    await insertAnswer(trx, { tokenId, key, fingerprint, answer: rememberedOf(runs), createdAt })
+    await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt })
   }
   return runs
 }
@@ -141,13 +126,6 @@ function* inPortions(files: Iterable<UploadedFile>): Generator<UploadedFile[]> {
     some = []
   }
   if (some.length > 0) yield some
-}
-
-function addTo(runs: Run[], { id, attachment_id }: { id: number; attachment_id: number }): void {
-  const last = runs.at(-1)
-  const goesOn = last && id === last.id + last.count && attachment_id === last.attachmentId + last.count
-  if (goesOn) last.count++
-  else runs.push({ id, attachmentId: attachment_id, count: 1 })
 }
 
 /** Removes the contents of a batch that got no rows, as far as it can: the next start sweeps the rest. */

@@ -2,23 +2,10 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { selectIdsAmong } from '../../store/documents.ts'
+import type { Run } from '../../store/idempotency.ts'
 import type { Db } from '../../store/tables.ts'
-import { type Run, runsOf } from './batch.ts'
 
 const LOOKED_FOR_AT_ONCE = 500 // a millisecond or less
-
-/** What is answered again: the documents and which of them are there no more, or a whole answer that says so itself. */
-export type Replay = { runs: Run[] | string; deleted: number[] }
-
-/** `remembered` is what was kept with the batch: its documents, or its whole answer, as earlier versions kept them. */
-export async function replayOf(db: Db, remembered: string): Promise<Replay> {
-  const runs = runsOf(remembered)
-  if (runs) return { runs, deleted: await deletedAmong(db, runs) }
-  const answer = JSON.parse(remembered) as { created_documents: { id: number }[] }
-  const each = answer.created_documents.map(({ id }) => ({ id, count: 1 }))
-  const deleted = await deletedAmong(db, each)
-  return { runs: deleted.length === 0 ? remembered : JSON.stringify({ ...answer, deleted }), deleted }
-}
 
 /** Which of these documents, which were there once, are there no more. */
 export async function deletedAmong(db: Db, runs: readonly Pick<Run, 'id' | 'count'>[]): Promise<number[]> {

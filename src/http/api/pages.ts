@@ -3,10 +3,9 @@
 // and misses nothing.
 
 import * as v from 'valibot'
+import type { Page } from '../../domain/documents/queries.ts'
 import { invalidParameters } from './errors.ts'
 import { IdParam, LimitParam } from './params.ts'
-
-export type Page = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
 
 const DESCENDING = 'before goes with order=desc: without it pages are asked for with after'
 const ASCENDING = 'after goes with order=asc: with order=desc pages are asked for with before'

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { checkCompanyAccess, idOf, isMissing } from '../../domain/documents/documents.ts'
+import { idOf, isMissing } from '../../domain/documents/documents.ts'
+import { activeAgentsOf } from '../../domain/documents/queries.ts'
 import { AppError } from '../../errors.ts'
-import { selectActiveAgents } from '../../store/agents.ts'
-import { findCompanyByCode } from '../../store/companies.ts'
 import type { Db } from '../../store/tables.ts'
 import { bearerOf } from '../api/auth.ts'
 import { wholeBodyOf } from '../api/body.ts'
@@ -43,10 +42,8 @@ export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
         }
         const id = idOf('company_id', company_id)
         if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
-        checkCompanyAccess(bearerOf(event).company_id, id)
-        const company = await findCompanyByCode(db, id, code)
-        if (!company) throw new AppError('not-found', 'Company not found')
-        const agents = await selectActiveAgents(db, id)
+        const asked = { companyId: id, code }
+        const { company, agents } = await activeAgentsOf(db, bearerOf(event).company_id, asked)
         return freshReply({
           status: 'success',
           company_id: id,

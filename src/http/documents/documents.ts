@@ -1,15 +1,14 @@
 import { create as contentDisposition } from 'content-disposition'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
-import { checkCompanyAccess } from '../../domain/documents/documents.ts'
+import { documentBy, documentsOn } from '../../domain/documents/queries.ts'
 import { AppError, reasonOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-import { findDocument, selectDocuments } from '../../store/documents.ts'
 import type { Db } from '../../store/tables.ts'
 import { matchesTag } from '../api/answer-cache.ts'
-import { type Bearer, bearerOf } from '../api/auth.ts'
+import { bearerOf } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
 import { PAGE_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
 import { IdParam } from '../api/params.ts'
@@ -55,15 +54,10 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       answer: ListOut,
       notFound: 'Company not found, for a token of another company',
       async handle({ event, query }) {
-        const { company_id: bound } = bearerOf(event)
-        const { company_id: companyId = bound ?? undefined, agent_id: agentId } = query
         const page = pageOf(query)
-        if (companyId !== undefined) checkCompanyAccess(bound, companyId)
-        // One more than asked for tells whether there is a next page.
-        const found = await selectDocuments(db, { companyId, agentId, ...page, limit: page.limit + 1 })
-        const documents = found.slice(0, page.limit)
-        const place = placeAfter(page, documents.at(-1), found.length > page.limit)
-        return freshReply({ status: 'success', documents, ...place })
+        const asked = { companyId: query.company_id, agentId: query.agent_id, page }
+        const { documents, hasMore } = await documentsOn(db, bearerOf(event).company_id, asked)
+        return freshReply({ status: 'success', documents, ...placeAfter(page, documents.at(-1), hasMore) })
       },
     }),
 
@@ -75,7 +69,7 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       answer: DocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
-        return freshReply(await documentOf(db, bearerOf(event), params.id))
+        return freshReply(await documentBy(db, bearerOf(event).company_id, params.id))
       },
     }),
 
@@ -89,8 +83,8 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       notFound: 'Document not found',
       gone: 'The content was lost: send the same bytes again',
       async handle({ event, params }) {
-        const bearer = bearerOf(event)
-        const document = await documentOf(db, bearer, params.id)
+        const { company_id: bound } = bearerOf(event)
+        const document = await documentBy(db, bound, params.id)
         if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
         const etag = `"${document.sha256}"`
         const headers = {
@@ -110,18 +104,11 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
         const content = await contentOf(blobs, document, range, headers)
         if (content && isHead) return { ...content, body: '' }
         if (content) return { ...content, body: watched(content.body, log, String(event.context.requestId)) }
-        await documentOf(db, bearer, params.id) // of a document that was deleted a moment ago the content is not missing
+        await documentBy(db, bound, params.id) // of a document that was deleted a moment ago the content is not missing
         throw new Error(`the blob ${document.sha256} is missing or has another size`)
       },
     }),
   ]
-}
-
-/** @throws AppError `not-found` for one that is not there, and alike for one of a company that the token is not for */
-async function documentOf(db: Db, { company_id }: Bearer, id: number) {
-  const document = Number.isSafeInteger(id) ? await findDocument(db, id, company_id ?? undefined) : undefined
-  if (!document) throw new AppError('not-found', 'Document not found')
-  return document
 }
 
 /**

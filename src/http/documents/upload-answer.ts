@@ -2,20 +2,11 @@
 // made while it is sent, of the names that are there anyway and of the ids, and never held as a whole.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Run } from '../../domain/documents/batch.ts'
+import type { Accepted } from '../../domain/documents/accept.ts'
 import type { Batch } from '../../domain/documents/documents.ts'
 import type { UploadedFile } from '../../domain/documents/uploaded-files.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
-
-/** An upload whose documents are kept, by this request or by an equal one before it. */
-export type Accepted = {
-  batch: Batch
-  isRepeated: boolean
-  /** Or the whole answer, as earlier versions remembered it. */
-  runs: readonly Run[] | string
-  /** Which of its documents, of a repeated one, are there no more. */
-  deleted: readonly number[]
-}
+import type { Run } from '../../store/idempotency.ts'
 
 /** A document that was made. */
 export type Made = UploadedFile & { id: number; attachmentId: number }
@@ -28,10 +19,9 @@ export async function bodyOfAccepted(
   { batch, runs, deleted }: Accepted,
   release: () => Promise<void>,
 ): Promise<string | Chunks> {
-  if (typeof runs !== 'string' && batch.files.count() > DOCUMENTS_AT_ONCE) {
-    return chunksOf(textsOf(batch, runs, deleted), release)
-  }
-  const body = typeof runs === 'string' ? runs : [...textsOf(batch, runs, deleted)].join('')
+  const texts = textsOf(batch, runs, deleted)
+  if (batch.files.count() > DOCUMENTS_AT_ONCE) return chunksOf(texts, release)
+  const body = [...texts].join('')
   await release()
   return body
 }

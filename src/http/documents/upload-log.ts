@@ -2,10 +2,11 @@
 // each of them.
 
 import { setImmediate } from 'node:timers/promises'
+import type { Accepted } from '../../domain/documents/accept.ts'
 import { isDocuments, type Upload } from '../../domain/documents/upload.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { type Accepted, documentsOf } from './upload-answer.ts'
+import { documentsOf } from './upload-answer.ts'
 
 /** The request's id, and the name of its token. */
 type About = { id: string; token: string }
@@ -19,7 +20,7 @@ export async function logAccepted(
   { batch, isRepeated, runs }: Accepted,
 ): Promise<void> {
   const { agentId: agent, companyId: company, files, contents } = batch
-  const [begin, end] = typeof runs === 'string' ? [] : [runs[0], runs.at(-1)]
+  const [begin, end] = [runs[0], runs.at(-1)]
   log.info(isRepeated ? 'upload repeated' : 'documents created', {
     id: about.id,
     first: begin?.id,
@@ -29,7 +30,7 @@ export async function logAccepted(
     company,
     token: about.token,
   })
-  if (isRepeated || typeof runs === 'string') return
+  if (isRepeated) return
   let lines = 0
   for (const { id, name, mimetype, content } of documentsOf(batch, runs)) {
     const { size, sha256 } = contents.at(content)

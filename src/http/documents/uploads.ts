@@ -1,22 +1,17 @@
 import type { Clock } from '../../dates.ts'
-import { fingerprintOf, storeBatch } from '../../domain/documents/batch.ts'
-import { checkCompanyAccess, checkReferences, checkUpload } from '../../domain/documents/documents.ts'
-import { healLostContents } from '../../domain/documents/lost-contents.ts'
-import { checkQuotas, type Quota, quotasOf, withinQuotas } from '../../domain/documents/quotas.ts'
-import { replayOf } from '../../domain/documents/replay.ts'
-import type { Upload } from '../../domain/documents/upload.ts'
+import { acceptUpload, quotasBefore } from '../../domain/documents/accept.ts'
+import { withinQuotas } from '../../domain/documents/quotas.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../semaphore.ts'
 import { type Blobs, freeBytes } from '../../store/blobs/blobs.ts'
-import { findAnswer } from '../../store/idempotency.ts'
 import type { Db } from '../../store/tables.ts'
-import { type Bearer, bearerOf } from '../api/auth.ts'
+import { bearerOf } from '../api/auth.ts'
 import { bodyOf, checkLength } from '../api/body.ts'
 import { type AnyEndpoint, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
-import { type Accepted, bodyOfAccepted } from './upload-answer.ts'
+import { bodyOfAccepted } from './upload-answer.ts'
 import { createUploadReader, type UploadReader } from './upload-body.ts'
 import { logAccepted, logRefused } from './upload-log.ts'
 import { UploadIn, UploadOut } from './upload-shapes.ts'
@@ -39,7 +34,6 @@ export type UploadLimits = {
 export const UPLOAD_WAITS = { waitMs: 5_000, idleMs: 30_000 }
 
 const MEMORY: MemoryLimits = { each: 64 * 1024 ** 2, all: 128 * 1024 ** 2 } // decisions 3.3
-const REMEMBERED_MS = 24 * 3_600_000 // decisions 3.11
 const MAX_KEY = 255
 
 export type UploadDeps = {
@@ -84,7 +78,8 @@ export function uploadEndpoint(deps: UploadDeps): {
         const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
         using _claim = claimKey(running, bearer.id, key)
         using _permit = await semaphore.acquire()
-        const quotas = await quotasWhileReading(deps, bearer, key)
+        const sender = { tokenId: bearer.id, companyId: bearer.company_id, key }
+        const quotas = await quotasBefore(deps, sender)
         await checkFreeSpace(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)
         reader = createUploadReader({ beginBatch, memory: share, watch })
@@ -94,7 +89,7 @@ export function uploadEndpoint(deps: UploadDeps): {
         } finally {
           await body.return()
         }
-        const accepted = await accept(deps, reader.upload, bearer, key)
+        const accepted = await acceptUpload(deps, reader.upload, sender)
         await logAccepted(log, about, accepted)
         return { body: await bodyOfAccepted(accepted, release) }
       } catch (error) {
@@ -116,57 +111,6 @@ function claimKey(running: Set<string>, tokenId: number, key: string | undefined
   }
   running.add(claim)
   return { [Symbol.dispose]: () => running.delete(claim) }
-}
-
-/**
- * The quotas that are known before the body is: those of the token and its company. None for a request that was answered
- * before: it gets its answer again, whatever was used up since, perhaps by that very upload.
- * @throws AppError `over-quota` when nothing is left
- */
-async function quotasWhileReading(
-  { db, clock }: UploadDeps,
-  { id: tokenId, company_id: companyId }: Bearer,
-  key: string | undefined,
-): Promise<Quota[]> {
-  if (key !== undefined && (await findAnswer(db, tokenId, key, forgetBefore(clock())))) return []
-  const quotas = await quotasOf(db, { tokenId, companyId })
-  checkQuotas(quotas, 1) // no document is empty
-  return quotas
-}
-
-/** Checks and keeps what was read, or finds the answer again that the same request got before. */
-async function accept(
-  { db, blobs, clock }: UploadDeps,
-  upload: Upload,
-  { id: tokenId, company_id }: Bearer,
-  key: string | undefined,
-): Promise<Accepted> {
-  const batch = checkUpload(upload)
-  const now = clock()
-  const oldest = forgetBefore(now)
-  const remember =
-    key === undefined
-      ? undefined
-      : { tokenId, key, fingerprint: await fingerprintOf(batch), forgetBefore: oldest }
-  // Before the parties are looked up: what was kept is kept, though its agent may be inactive by now.
-  const kept = remember && (await findAnswer(db, tokenId, remember.key, oldest))
-  if (kept && kept.fingerprint !== remember.fingerprint) {
-    throw new AppError('conflict', 'Idempotency-Key was used with another body')
-  }
-  if (kept) {
-    await healLostContents(db, blobs, batch)
-    await batch.contents.discard()
-    return { batch, isRepeated: true, ...(await replayOf(db, kept.answer)) }
-  }
-  checkCompanyAccess(company_id, batch.companyId)
-  await checkReferences(db, batch)
-  const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, remember)
-  return { batch, isRepeated: false, runs, deleted: [] }
-}
-
-/** Answers of requests from before this instant are not given again. */
-function forgetBefore(now: Date): string {
-  return new Date(now.getTime() - REMEMBERED_MS).toISOString()
 }
 
 function idempotencyKeyOf(sent: string | null): string | undefined {

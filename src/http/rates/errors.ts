@@ -19,7 +19,8 @@ export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   body: (status, message, details) => JSON.stringify({ detail: status === 422 ? details : message }),
   advise(advice) {
-    if (advice.about !== 'conversion') return `; see /api/v1/${advice.about}`
+    if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
+    if (advice.about !== 'conversion') return ''
     return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
   },
   schema: v.object({ detail: v.string() }),

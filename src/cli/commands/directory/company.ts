@@ -43,7 +43,8 @@ export const companyUpdate = command({
     const id = idOf(words[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const company = await updateCompanyQuota(db, id, quota)
-      if (!company) throw new AppError('not-found', `there is no company ${id}: see cambista company list`)
+      if (!company)
+        throw new AppError('not-found', `there is no company ${id}`, { advice: { about: 'companies' } })
       const { name, used } = company
       printResult(terminal, options, company, [`company ${id} (${name}): ${usageText({ quota, used })}`])
       return 0

@@ -48,7 +48,7 @@ function toggle(verb: string, summary: string, enabled: boolean): Command {
           return found
         })
         if (!known)
-          throw new AppError('not-found', `there is no provider ${code}: see cambista provider list`)
+          throw new AppError('not-found', `there is no provider ${code}`, { advice: { about: 'providers' } })
         printResult(terminal, options, { code, enabled }, [`provider ${code} is ${verb}d`])
         return 0
       })

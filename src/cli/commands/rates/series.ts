@@ -53,7 +53,8 @@ function toggle(verb: string, summary: string, enabled: boolean): Command {
           if (found) await raiseRevision(trx)
           return found
         })
-        if (!known) throw new AppError('not-found', `there is no series ${id}: see cambista series list`)
+        if (!known)
+          throw new AppError('not-found', `there is no series ${id}`, { advice: { about: 'series' } })
         printResult(terminal, options, { id, enabled }, [`series ${id} is ${verb}d`])
         return 0
       })

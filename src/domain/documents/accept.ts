@@ -1,0 +1,78 @@
+// What becomes of an upload that was read: it is kept, or it is the same as one before, whose answer its client gets again.
+
+import type { Clock } from '../../dates.ts'
+import { AppError } from '../../errors.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import { findAnswer, type Run } from '../../store/idempotency.ts'
+import type { Db } from '../../store/tables.ts'
+import { fingerprintOf, storeBatch } from './batch.ts'
+import { type Batch, checkCompanyAccess, checkReferences, checkUpload } from './documents.ts'
+import { healLostContents } from './lost-contents.ts'
+import { checkQuotas, type Quota, quotasOf } from './quotas.ts'
+import { deletedAmong } from './replay.ts'
+import type { Upload } from './upload.ts'
+
+/** Where an upload comes from: a token, the company that it is bound to (null: any), and an Idempotency-Key. */
+export type Sender = { tokenId: number; companyId: number | null; key: string | undefined }
+
+/** An upload whose documents are kept, by this request or by an equal one before it. */
+export type Accepted = {
+  batch: Batch
+  isRepeated: boolean
+  runs: readonly Run[]
+  /** Which of its documents, of a repeated one, are there no more. */
+  deleted: readonly number[]
+}
+
+const KEPT_MS = 24 * 3_600_000 // decisions 3.11
+
+/**
+ * The quotas that are known before the upload is: those of the token and its company. None for a request that was
+ * answered before: it gets its answer again, whatever was used up since, perhaps by that very upload.
+ * @throws AppError `over-quota` when nothing is left
+ */
+export async function quotasBefore(
+  { db, clock }: { db: Db; clock: Clock },
+  { tokenId, companyId, key }: Sender,
+): Promise<Quota[]> {
+  if (key !== undefined && (await findAnswer(db, tokenId, key, keptSince(clock())))) return []
+  const quotas = await quotasOf(db, { tokenId, companyId })
+  checkQuotas(quotas, 1) // no document is empty
+  return quotas
+}
+
+/**
+ * Checks an upload and keeps it, or finds what the same request got before. When this returns, all of it is on disk.
+ * @throws AppError like `checkUpload`, `checkReferences` and `storeBatch`, and `conflict` for another upload under a key
+ *   that was used
+ */
+export async function acceptUpload(
+  { db, blobs, clock }: { db: Db; blobs: Blobs; clock: Clock },
+  upload: Upload,
+  { tokenId, companyId, key }: Sender,
+): Promise<Accepted> {
+  const batch = checkUpload(upload)
+  const now = clock()
+  const forgetBefore = keptSince(now)
+  const record =
+    key === undefined ? undefined : { tokenId, key, fingerprint: await fingerprintOf(batch), forgetBefore }
+  // Before the references are looked up: what was kept is kept, though its agent may be inactive by now.
+  const kept = record && (await findAnswer(db, tokenId, record.key, forgetBefore))
+  if (kept && kept.fingerprint !== record.fingerprint) {
+    throw new AppError('conflict', 'Idempotency-Key was used with another body')
+  }
+  if (kept) {
+    await healLostContents(db, blobs, batch)
+    await batch.contents.discard()
+    return { batch, isRepeated: true, runs: kept.runs, deleted: await deletedAmong(db, kept.runs) }
+  }
+  checkCompanyAccess(companyId, batch.companyId)
+  await checkReferences(db, batch)
+  const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  return { batch, isRepeated: false, runs, deleted: [] }
+}
+
+/** Answers of requests from before this instant are not given again. */
+function keptSince(now: Date): string {
+  return new Date(now.getTime() - KEPT_MS).toISOString()
+}
