@@ -89,7 +89,8 @@ export async function startServer(
   const metering = options.metrics && (await import('./status/metrics.ts'))
   const { apis, ...looks } = apisOf(deps)
   const errorsOf = (path: string) => apiOf(apis, path).errors
-  const frame: Frame = { log, nextId: requestIds(), options, metrics: metering?.createMetrics(), errorsOf }
+  const metrics = metering?.createMetrics()
+  const frame: Frame = { log, nextId: requestIds(), options, metrics, errorsOf }
   const connections = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
   const listen = async (app: H3, where: Place & { tls?: Tls | undefined }) => {
     const running = new Set<Promise<unknown>>()
@@ -110,12 +111,11 @@ export async function startServer(
   const app = createH3(frame)
   mountApis(app, apis)
   let metricsUrl: string | undefined
-  if (frame.metrics) {
+  if (metering && metrics) {
     const alone = options.metrics === 'local' ? undefined : options.metrics
     const shown = alone ? createH3(frame) : app
-    metering?.mountMetrics(shown, frame.metrics, metricsSnapshotOf({ ...deps, ...looks }), {
-      localOnly: !alone,
-    })
+    const snapshot = metricsSnapshotOf({ ...deps, ...looks })
+    mountApis(shown, [metering.metricsApi(metrics, snapshot, { localOnly: !alone })])
     if (alone) metricsUrl = `${await listen(shown, { ...alone, portFlag: '--metrics-port' })}/metrics`
   }
   const tls = options.tls && (await openTls(options.tls, log))

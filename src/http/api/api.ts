@@ -15,6 +15,8 @@ export type Api = {
   /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
   prefixes: readonly string[]
   errors: ErrorShape
+  /** False: no origin is let in, whichever are let into the others. */
+  isForWebsites?: boolean
   /** How a client says who it is; without it each endpoint must be open. */
   credentials?: Credentials
   endpoints: readonly AnyEndpoint[]
@@ -32,14 +34,15 @@ export type Credentials = {
 type Methods = Map<string, { endpoint: AnyEndpoint; serve(event: H3Event): Response | Promise<Response> }>
 
 export function mountApis(app: H3, apis: readonly Api[]): void {
-  for (const { credentials, endpoints } of apis) {
+  for (const api of apis) {
+    const { credentials, endpoints } = api
     const closed = credentials ? undefined : endpoints.find(({ open }) => !open)
     if (closed) throw new TypeError(`${closed.path} is not open, and its API has no credentials`)
     for (const [path, here] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
       const methods: Methods = new Map(
         here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint) }]),
       )
-      mountPath(app, path, methods, credentials)
+      mountPath(app, path, methods, api)
     }
   }
 }
@@ -63,7 +66,7 @@ function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (prefix.endsWith('/') || [undefined, '/'].includes(path[prefix.length]))
 }
 
-function mountPath(app: H3, path: string, methods: Methods, credentials: Credentials | undefined): void {
+function mountPath(app: H3, path: string, methods: Methods, { credentials, isForWebsites }: Api): void {
   const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const [first] = methods.values()
   app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
@@ -71,12 +74,14 @@ function mountPath(app: H3, path: string, methods: Methods, credentials: Credent
     if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
     event.context.route = path
     // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
-    const preflight = event.req.method === 'OPTIONS' && preflightHeaders(event, allowed)
+    const asksFirst = event.req.method === 'OPTIONS' && isForWebsites !== false
+    const preflight = asksFirst && preflightHeaders(event, allowed)
     if (preflight) return send(event, { status: 204, body: '', headers: preflight })
     const { method } = event.req
     const asked = methods.get(method === 'HEAD' ? 'GET' : method)
     const { endpoint } = asked ?? first ?? {}
     const serve = () => {
+      if (isForWebsites === false) event.context.cors = undefined
       if (asked) return asked.serve(event)
       throw new AppError('method-not-allowed', 'Method not allowed', { details: allowed.join(', ') })
     }

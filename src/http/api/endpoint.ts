@@ -15,6 +15,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   summary: string
   /** Whether a client need not say who it is. */
   open?: boolean
+  /** Whether parameters that it does not have are ignored, as of what is open. */
+  ignoresUnknown?: boolean
   /** What the credentials must be good for, where they may be good for a part of an API. */
   scope?: string
   query?: Q
@@ -67,8 +69,8 @@ export function post<Q extends QuerySchema, P extends v.GenericSchema>(
  * Whether the endpoint refuses parameters that it does not have: what reads data of an API does. The contract's POSTs
  * do not, nor what is open to probes and monitors, which add things (decisions 1.5).
  */
-export function refusesUnknown({ open, method }: AnyEndpoint): boolean {
-  return method === 'GET' && !open
+export function refusesUnknown({ open, method, ignoresUnknown }: AnyEndpoint): boolean {
+  return method === 'GET' && !open && !ignoresUnknown
 }
 
 /** An answer that no cache may keep. */

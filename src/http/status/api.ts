@@ -8,7 +8,7 @@ import { type HealthDeps, healthEndpoints } from './health.ts'
 
 export function statusApi(deps: HealthDeps & { keyring: Keyring }): Api {
   return {
-    prefixes: ['/api/v1/health', '/healthz', '/readyz', '/metrics'],
+    prefixes: ['/api/v1/health', '/healthz', '/readyz'],
     errors: RATES_ERRORS,
     credentials: keyCredentials(deps.keyring),
     endpoints: healthEndpoints(deps),

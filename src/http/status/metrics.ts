@@ -1,19 +1,22 @@
 // What Prometheus reads at /metrics. Who wants no metrics does not load this file, nor the library.
 // Labels are route templates, known methods and statuses of ours: a client cannot make new ones.
 
-import type { H3 } from 'h3'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import * as v from 'valibot'
 import { VERSION } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
-import { nodeOf, send } from '../api/send.ts'
+import type { Api } from '../api/api.ts'
+import { get } from '../api/endpoint.ts'
+import { nodeOf } from '../api/send.ts'
 import { isLocal } from '../listener/proxy.ts'
+import { RATES_ERRORS } from '../rates/errors.ts'
 import type { MetricsSnapshot } from './metrics-snapshot.ts'
 
 export type Metrics = {
   /** Counts one request that was answered, or given up. */
   observe(method: string, route: string, status: number, seconds: number): void
   /** Everything, in the text format of Prometheus. */
-  text(vitals: MetricsSnapshot): Promise<string>
+  text(now: MetricsSnapshot): Promise<string>
 }
 
 const PATH = '/metrics'
@@ -21,27 +24,27 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 const NEVER = Number.POSITIVE_INFINITY // so that an alert on an age goes off where there is nothing at all
 
-type Reading = [name: string, help: string, read: (vitals: MetricsSnapshot) => number | undefined]
+type Reading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]
 const GAUGES: Reading[] = [
   [
     'last_good_sync_age_seconds',
     'Time since the end of the last sync in which nothing failed',
-    (v) => v.goodSyncAgeSeconds ?? NEVER,
+    (now) => now.goodSyncAgeSeconds ?? NEVER,
   ],
   [
     'next_sync_timestamp_seconds',
     'When the next sync is due; absent without the scheduler',
-    (v) => v.nextSync,
+    (now) => now.nextSync,
   ],
-  ['rates', 'Stored values', (v) => v.rates],
-  ['documents', 'Documents', (v) => v.documents],
-  ['blobs', 'Contents of documents, each counted once', (v) => v.blobs],
-  ['blob_bytes', 'Bytes of these contents', (v) => v.blobBytes],
-  ['disk_free_bytes', 'Space left on the disk of the data directory', (v) => v.freeBytes],
-  ['uploads_in_flight', 'Uploads that are being taken', (v) => v.uploads.running],
-  ['uploads_waiting', 'Uploads that wait for their turn', (v) => v.uploads.waiting],
-  ['backup_age_seconds', 'Time since the last backup was begun', (v) => v.backup?.ageSeconds],
-  ['backup_ok', 'Whether it was made and verified', (v) => v.backup && Number(v.backup.ok)],
+  ['rates', 'Stored values', (now) => now.rates],
+  ['documents', 'Documents', (now) => now.documents],
+  ['blobs', 'Contents of documents, each counted once', (now) => now.blobs],
+  ['blob_bytes', 'Bytes of these contents', (now) => now.blobBytes],
+  ['disk_free_bytes', 'Space left on the disk of the data directory', (now) => now.freeBytes],
+  ['uploads_in_flight', 'Uploads that are being taken', (now) => now.uploads.running],
+  ['uploads_waiting', 'Uploads that wait for their turn', (now) => now.uploads.waiting],
+  ['backup_age_seconds', 'Time since the last backup was begun', (now) => now.backup?.ageSeconds],
+  ['backup_ok', 'Whether it was made and verified', (now) => now.backup && Number(now.backup.ok)],
 ]
 
 export function createMetrics(): Metrics {
@@ -95,18 +98,18 @@ export function createMetrics(): Metrics {
     observe(method, route, status, seconds) {
       requests.observe({ method: METHODS.has(method) ? method : 'other', route, status }, seconds)
     },
-    async text(vitals) {
+    async text(now) {
       for (const { gauge, read } of gauges) {
-        const value = read(vitals)
+        const value = read(now)
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       }
       dollarAge.reset()
-      for (const { side, days } of vitals.dollarAgeDays) dollarAge.set({ side }, days ?? NEVER)
+      for (const { side, days } of now.dollarAgeDays) dollarAge.set({ side }, days ?? NEVER)
       for (const counter of [runs, hits, misses]) counter.reset()
       for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
-      for (const { status, count } of vitals.runs) runs.inc({ status }, count)
-      for (const [name, state] of Object.entries(vitals.caches)) {
+      for (const { status, count } of now.runs) runs.inc({ status }, count)
+      for (const [name, state] of Object.entries(now.caches)) {
         entries.set({ cache: name }, state.entries)
         bytes.set({ cache: name }, state.bytes)
         hits.inc({ cache: name }, state.hits)
@@ -117,21 +120,33 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** `localOnly`: for who asks on this machine and through no proxy; to others there is no such path. */
-export function mountMetrics(
-  app: H3,
+/** `localOnly`: for clients on this machine and through no proxy; to others there is no such path. */
+export function metricsApi(
   metrics: Metrics,
-  vitals: () => Promise<MetricsSnapshot>,
+  snapshot: () => Promise<MetricsSnapshot>,
   { localOnly }: { localOnly: boolean },
-): void {
-  app.all(PATH, async (event) => {
-    if (localOnly && !isLocal(nodeOf(event).req)) throw new AppError('not-found', 'Not found')
-    event.context.route = PATH
-    event.context.cors = undefined // not for websites, whichever are let in
-    if (!['GET', 'HEAD'].includes(event.req.method)) {
-      throw new AppError('method-not-allowed', 'Method not allowed', { details: 'GET, HEAD' })
-    }
-    const headers = { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }
-    return send(event, { body: await metrics.text(await vitals()), headers })
-  })
+): Api {
+  return {
+    prefixes: [PATH],
+    errors: RATES_ERRORS,
+    isForWebsites: false,
+    credentials: {
+      check(event) {
+        if (localOnly && !isLocal(nodeOf(event).req)) throw new AppError('not-found', 'Not found')
+      },
+      ...{ name: 'Local', scheme: {}, refusals: {} },
+    },
+    endpoints: [
+      get({
+        path: PATH,
+        summary: 'What Prometheus reads',
+        answer: v.string(),
+        ignoresUnknown: true,
+        async handle() {
+          const headers = { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }
+          return { body: await metrics.text(await snapshot()), headers }
+        },
+      }),
+    ],
+  }
 }
