@@ -1,0 +1,122 @@
+// What a newcomer must be able to do by adding files and a line to a list, as CONTRIBUTING.md says: each errand is a folder
+// with the files that it adds and the lines, and is done here on a copy of the sources.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { temporaryDirectory } from '../support/ground.ts'
+import { startProgram } from '../support/program.ts'
+
+/** A text to put into a file that is there: before another one, the first that follows `after` where that is given. */
+type Line = { file: string; before: string; after?: string; add: string }
+
+const ROOT = join(import.meta.dirname, '../..')
+const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
+const run = promisify(execFile)
+
+/** A copy of the sources with these errands done. */
+function copyWith(t: TestContext, errands: readonly string[]): string {
+  const copy = temporaryDirectory(t)
+  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  for (const errand of errands) {
+    const folder = join(import.meta.dirname, errand)
+    const added = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
+    for (const name of added.filter((one) => one.endsWith('.ts'))) {
+      assert.ok(!existsSync(join(copy, 'src', name)), `${name} is there already`)
+    }
+    cpSync(join(folder, 'src'), join(copy, 'src'), { recursive: true })
+    for (const line of linesOf(errand)) put(copy, line)
+  }
+  return copy
+}
+
+function linesOf(errand: string): Line[] {
+  return JSON.parse(readFileSync(join(import.meta.dirname, errand, 'lines.json'), 'utf8'))
+}
+
+function put(copy: string, { file, before, after = '', add }: Line): void {
+  const path = join(copy, file)
+  const text = readFileSync(path, 'utf8')
+  const from = text.indexOf(after)
+  const at = text.indexOf(before, from + after.length)
+  assert.ok(from >= 0 && at >= 0, `${file} has no ${before}`)
+  writeFileSync(path, text.slice(0, at) + add + text.slice(at))
+}
+
+const launcherIn = (copy: string) => [process.execPath, join(copy, 'bin/cambista.ts')] as const
+
+const TOUCHED: Record<string, number> = { command: 1, endpoint: 1, face: 2, form: 2 }
+
+for (const [errand, most] of Object.entries(TOUCHED)) {
+  test(`the errand ${errand} touches no more existing files than ${most}`, () => {
+    assert.ok(new Set(linesOf(errand).map(({ file }) => file)).size <= most)
+  })
+}
+
+test('done together they satisfy the compiler', async (t) => {
+  const copy = copyWith(t, Object.keys(TOUCHED))
+  const config = { extends: './tsconfig.json', include: ['src', 'bin'] }
+  writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.errands.json'], { cwd: copy })
+})
+
+test('a command that was added runs, and is in the help', async (t) => {
+  const copy = copyWith(t, ['command'])
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const cambista = async (...words: string[]) => {
+    const program = startProgram(t, words, {}, launcherIn(copy))
+    assert.equal(await program.ended(), 0, program.printed.err)
+    return program.printed.out
+  }
+  await cambista('key', 'create', 'erp', '--data-dir', dataDir)
+  assert.equal(await cambista('rates', 'count', '--data-dir', dataDir), '0 values are stored\n')
+  assert.match(await cambista('--help'), /rates count/)
+})
+
+test('an endpoint, a face and a form that were added answer', async (t) => {
+  const copy = copyWith(t, ['endpoint', 'face', 'form'])
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const making = startProgram(t, ['key', 'create', 'erp', '--data-dir', dataDir], {}, launcherIn(copy))
+  assert.equal(await making.ended(), 0)
+  const key = making.printed.out.trim()
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
+  const [, url] = await startProgram(t, words, {}, launcherIn(copy)).says(/listening url=(\S+)/)
+  const ask = async (path: string, options: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, options)
+    return [response.status, await response.text(), response.headers.get('content-type')] as const
+  }
+  const headers = { 'X-API-Key': key }
+  const [status, currencies] = await ask('/api/v1/currencies', { headers })
+  assert.equal(status, 200)
+  assert.ok(JSON.parse(currencies).includes('USD'))
+  assert.equal((await ask('/api/v1/currencies'))[0], 401)
+
+  const [, description] = await ask('/openapi.json')
+  const { paths } = JSON.parse(description)
+  assert.deepEqual(Object.keys(paths['/hello']).sort(), ['get', 'post'])
+  const history = paths['/api/v1/series/{series_id}/history'].get.responses[200].content
+  assert.deepEqual(Object.keys(history), ['application/json', 'text/csv'])
+
+  assert.deepEqual((await ask(`/hello?key=${key}&name=Ana`)).slice(0, 2), [200, '"hello, Ana"'])
+  assert.deepEqual((await ask(`/hello?key=${key}`, { method: 'POST' })).slice(0, 2), [200, '"HELLO, YOU"'])
+  const [refused, why] = await ask('/hello?key=wrong')
+  assert.deepEqual([refused, JSON.parse(why).no], [401, 401])
+  assert.deepEqual((await ask(`/hello/there?key=${key}`)).slice(0, 2), [404, '{"no":404,"why":"Not found"}'])
+  assert.deepEqual((await ask('/')).slice(0, 2), [200, 'come in'])
+  assert.equal((await ask('/nothing'))[1], '{"detail":"Not found"}')
+
+  const path = '/api/v1/series/1/history'
+  const csv = await ask(path, { headers: { ...headers, Accept: 'text/csv' } })
+  assert.deepEqual(csv, [200, 'rate_date,value\n', 'text/csv; charset=utf-8'])
+  const [, json, type] = await ask(path, { headers })
+  assert.deepEqual([JSON.parse(json).count, type], [0, 'application/json; charset=utf-8'])
+})
+
+test('each errand has its folder', () => {
+  const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((one) => one.isDirectory())
+  assert.deepEqual(folders.map(({ name }) => name).sort(), Object.keys(TOUCHED).sort())
+})
