@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { VERSION } from './assets.ts'
 import { adviceText } from './cli/advice.ts'
-import { checkNeeded, parseWords } from './cli/args.ts'
+import { checkRequired, parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
 import { COMMANDS, GROUPS } from './cli/commands.ts'
@@ -78,13 +78,13 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   }
   const options: Partial<OptionValues> = parsed.options
   warnOfHidden(settings, options, terminal)
-  const taken = takenWords(command, parsed.positionals)
-  checkNeeded(command.needs ?? [], options, command.own)
+  checkPositionals(command, parsed.positionals)
+  checkRequired(command.required ?? [], options, command.own)
   const dataDir = options['data-dir']
   const { changesData } = command
   return command.run({
     options,
-    words: taken,
+    positionals: parsed.positionals,
     terminal: { ...terminal, env: withSettings(terminal.env, settings) },
     settings,
     withDatabase:
@@ -107,11 +107,11 @@ function warnOfHidden(settings: Settings, options: Partial<OptionValues>, termin
   }
 }
 
-function takenWords(command: Command, positionals: string[]): string[] {
-  const { takes } = command
-  const extra = positionals[takes.length]
-  const next = takes[positionals.length]
-  if (extra === undefined && (next === undefined || next.startsWith('['))) return positionals
+function checkPositionals(command: Command, given: readonly string[]): void {
+  const { positionals } = command
+  const extra = given[positionals.length]
+  const next = positionals[given.length]
+  if (extra === undefined && (next === undefined || next.startsWith('['))) return
   const fault = extra === undefined ? `${next} is missing` : `unexpected ${JSON.stringify(extra)}`
   throw new AppError('usage', `${fault}; usage: cambista ${usageOf(command)} [flags]`)
 }

@@ -89,9 +89,9 @@ function checkCommand(line: string, { whole }: { whole: boolean }): void {
   assert.ok(command, line)
   const rest = words.slice(command.name.split(' ').length).filter((word) => word !== '--help')
   const { positionals } = parseWords(rest, command.options, {}, undefined, command.own)
-  const { takes, choices } = command
-  const least = whole ? takes.filter((word) => !word.startsWith('[')).length : 0
-  assert.ok(positionals.length >= least && positionals.length <= takes.length, line)
+  const { choices } = command
+  const least = whole ? command.positionals.filter((word) => !word.startsWith('[')).length : 0
+  assert.ok(positionals.length >= least && positionals.length <= command.positionals.length, line)
   const [first] = positionals
   if (first !== undefined && choices && /^[a-z]/.test(first)) assert.ok(choices.includes(first), line)
 }

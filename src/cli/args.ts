@@ -51,12 +51,12 @@ export function parseWords<Name extends OptionName>(
 }
 
 /** @throws AppError `usage` when an option that must be given was not */
-export function checkNeeded(
-  needs: readonly OptionName[],
+export function checkRequired(
+  required: readonly OptionName[],
   options: { readonly [name in OptionName]?: unknown },
   own: OwnOptions = {},
 ): void {
-  for (const name of needs) {
+  for (const name of required) {
     if (options[name] !== undefined && [options[name]].flat().length > 0) continue
     const { format, repeats }: Option = own[name] ?? OPTIONS[name]
     const hint = repeats && format.choices ? `: give one or more of ${format.choices.join(', ')}` : ''

@@ -27,7 +27,7 @@ export type Command = {
   /** One word or two, such as `key create`. */
   name: string
   /** The words that it takes, such as `NAME`, or `[NAME]` where it may be left out. */
-  takes: readonly string[]
+  positionals: readonly string[]
   /** What its first word must be one of, for the completion. */
   choices?: readonly string[]
   summary: string
@@ -37,7 +37,7 @@ export type Command = {
   /** Those of its options that are its own, though another one has the name: they are flags alone, without a variable. */
   own?: OwnOptions
   /** Those of its options that must be given. */
-  needs?: readonly OptionName[]
+  required?: readonly OptionName[]
   /** Whether it changes what is stored: then it says in which data directory. */
   changesData: boolean
   /** Whatever service this machine has, its settings are not looked at. */
@@ -50,7 +50,7 @@ export type Command = {
 export type CommandInput<Options = object> = {
   options: Options
   /** As many as it takes. */
-  words: string[]
+  positionals: string[]
   terminal: Terminal
   /** They are in the terminal's environment already. */
   settings: Settings
@@ -64,10 +64,10 @@ export function command<
   const Needed extends Name = never,
   const Own extends OwnOptions = Record<never, never>,
 >(
-  definition: Omit<Command, 'options' | 'own' | 'needs' | 'run'> & {
+  definition: Omit<Command, 'options' | 'own' | 'required' | 'run'> & {
     options: readonly Name[]
     own?: Own
-    needs?: readonly Needed[]
+    required?: readonly Needed[]
     run(input: CommandInput<OptionsOf<Name, Needed, Own>>): Promise<number>
   },
 ): Command {

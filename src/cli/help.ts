@@ -46,8 +46,8 @@ Example: ${command.example}
 }
 
 export function usageOf(command: Command): string {
-  const needed = (command.needs ?? []).map((name) => flagOf(name, command.own))
-  return [command.name, ...command.takes, ...needed].join(' ')
+  const needed = (command.required ?? []).map((name) => flagOf(name, command.own))
+  return [command.name, ...command.positionals, ...needed].join(' ')
 }
 
 /** A flag as it is written, with what stands for its value. */

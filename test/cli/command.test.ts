@@ -13,10 +13,10 @@ test('the values that a command gets follow from the options that it declares', 
   ] = [0, 0, '', false, []]
   const declared = command({
     name: 'try',
-    takes: [],
+    positionals: [],
     summary: 'try it',
     options: ['port', 'company', 'name', 'json', 'allow'],
-    needs: ['name'],
+    required: ['name'],
     changesData: false,
     example: 'cambista try',
     async run({ options, withDatabase }) {
@@ -31,6 +31,6 @@ test('the values that a command gets follow from the options that it declares', 
   const { options } = parseWords(['--name', 'A', '--allow', 'documents:GET'], declared.options, {})
   const terminal = { env: {}, out() {}, err() {}, interactive: false, stop: new AbortController().signal }
   const settings = { file: '', values: {}, hidden: false }
-  await declared.run({ options, words: [], terminal, settings, withDatabase: undefined })
+  await declared.run({ options, positionals: [], terminal, settings, withDatabase: undefined })
   assert.deepEqual(got, [8080, undefined, 'A', false, ['documents:GET']])
 })

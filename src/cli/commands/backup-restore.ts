@@ -12,7 +12,7 @@ const LEFT_SOMETHING_OUT = 3
 
 export const backupRestore = command({
   name: 'backup restore',
-  takes: ['DIR'],
+  positionals: ['DIR'],
   summary: 'make a new data directory of the newest backup of a set, or of the one that DIR names',
   about: `${SET}
 The backup is checked on the way, and --data-dir is made whole or not at all. It must be empty or not be there: stop the
@@ -25,7 +25,7 @@ altered files, and the exit code is 3. Such a content is answered with 410; an u
   options: ['without-damaged', 'data-dir', 'json'],
   changesData: false,
   example: 'cambista backup restore /mnt/backup/cambista --data-dir /var/lib/cambista',
-  async run({ options, words: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal }) {
     const dataDir = resolve(options['data-dir'])
     const checking = openChecking(terminal)
     const request = { dataDir, owner: ownerFor(dataDir, dir), now: new Date() }

@@ -13,7 +13,7 @@ dated directory, and the next one removes what is left of it.`
 
 export const backupCreate = command({
   name: 'backup create',
-  takes: ['DIR'],
+  positionals: ['DIR'],
   summary: 'back up database and documents into a backup set, whether the server runs or not',
   about: `${SET}
 DIR is made if only it is missing. On the file system of the data directory contents become hard links, which cost no
@@ -21,7 +21,7 @@ space and are lost with the disk; elsewhere they are copied. Put DIR on another 
   options: ['data-dir', 'json'],
   changesData: false,
   example: 'cambista backup create /mnt/backup/cambista',
-  async run({ options, words: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal }) {
     const dataDir = options['data-dir']
     becomeWriter(dir, dataDir)
     const set = await openBackupSet(dir, dataDir)
@@ -57,7 +57,7 @@ space and are lost with the disk; elsewhere they are copied. Put DIR on another 
 
 export const backupVerify = command({
   name: 'backup verify',
-  takes: ['DIR'],
+  positionals: ['DIR'],
   summary:
     'check the newest backup of a set, or the one that DIR names: database, and every byte of the documents',
   about: `${SET}
@@ -65,7 +65,7 @@ It only reads. A line for each fault, and exit code 1.`,
   options: ['json'],
   changesData: false,
   example: 'cambista backup verify /mnt/backup/cambista',
-  async run({ options, words: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal }) {
     const checking = openChecking(terminal)
     const { name, manifest } = await verifyBackup(dir, checking).finally(checking.clear)
     const { faults } = checking

@@ -17,13 +17,13 @@ const LABELS = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{
 
 export const certCreate = command({
   name: 'cert create',
-  takes: [],
+  positionals: [],
   summary: 'make a self-signed certificate for HTTPS, and its key',
   about: `DIR/cert.pem is for the names and addresses of --host, for ${VALID_DAYS} days; DIR/key.pem, with mode 0600, is its key. Neither
 overwrites a file. Clients do not trust it by themselves: give each a copy of cert.pem. To renew it, make another one in
 a new DIR, hand out its cert.pem, then move both files over the old ones: a running server takes them by itself.`,
   options: ['host', 'out', 'json'],
-  needs: ['host', 'out'],
+  required: ['host', 'out'],
   own: {
     host: {
       value: 'NAME',

@@ -11,7 +11,7 @@ const SHELLS = ['bash', 'zsh']
 export function completionOf(commands: () => readonly Command[]): Command {
   return command({
     name: 'completion',
-    takes: [SHELLS.join('|')],
+    positionals: [SHELLS.join('|')],
     summary: 'print what makes a shell complete commands and flags',
     about: `For this shell only:
   source <(cambista completion bash)
@@ -22,7 +22,7 @@ For all users from their next login on:
     ignoresService: true,
     changesData: false,
     example: 'source <(cambista completion bash)',
-    async run({ words: [shell = ''], terminal }) {
+    async run({ positionals: [shell = ''], terminal }) {
       if (!SHELLS.includes(shell)) {
         throw new AppError(
           'usage',
@@ -56,9 +56,9 @@ function tables(commands: readonly Command[]): string {
     const list = verbs.map(({ name }) => name.slice(first.length + 1)).join(' ')
     return verbs.length === 0 ? [] : [`    '${first} ') list='${list}' flags=--help ;;`]
   })
-  const commandLines = commands.map(({ name, options, takes, choices }) => {
+  const commandLines = commands.map(({ name, options, positionals, choices }) => {
     const flags = [...options, 'help'].map((option) => `--${option}`).join(' ')
-    return `    '${name} '*) own=${name.split(' ').length} takes='${kindOf(takes[0], choices)}' flags='${flags}' ;;`
+    return `    '${name} '*) own=${name.split(' ').length} takes='${kindOf(positionals[0], choices)}' flags='${flags}' ;;`
   })
   return `_cambista_kind() {
   case $1 in

@@ -24,7 +24,7 @@ const FIRST_DAY = '1983-01-01'
 
 export const demo = command({
   name: 'demo',
-  takes: [],
+  positionals: [],
   summary: 'try it: a throw-away server with invented rates of 47 currencies since 1983, and a company',
   options: ['host', 'port'],
   ignoresService: true,

@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS = 5000
 
 export const doctor = command({
   name: 'doctor',
-  takes: [],
+  positionals: [],
   summary: 'check the data directory: database, documents, rates, permissions, space, backups',
   about: `It only looks, and may run beside the server. A line for each finding, and exit code 1 if there is any; notes are only
 worth knowing. Every document is read, so it takes its time.

@@ -11,7 +11,7 @@ const SETTLES_WITHIN_MS = 300
 
 export const healthcheck = command({
   name: 'healthcheck',
-  takes: [],
+  positionals: [],
   summary: 'ask a running server whether it is ready: exit 0, or 1 and why not',
   about: `With --fresh it also fails when a side of the dollar is older than two days, and says how old: that is for monitoring,
 because no restart makes rates fresh. With --url, --tls-cert names a certificate to trust, such as a copy of the server's.`,

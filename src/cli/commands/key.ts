@@ -13,18 +13,18 @@ import {
 import { selectFormerSecrets } from '../../store/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { command, printResult, table } from '../command.ts'
+import { parseName, parseNameOrId } from './positionals.ts'
 import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
-import { nameOf, nameOrIdOf } from './words.ts'
 
 export const keyCreate = command({
   name: 'key create',
-  takes: ['NAME'],
+  positionals: ['NAME'],
   summary: 'make a key of the rates API; it is shown this once',
   options: ['expires', 'data-dir', 'json'],
   changesData: true,
   example: 'cambista key create erp --expires 2027-12-31',
-  run({ options, words, terminal, withDatabase }) {
-    const name = nameOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const name = parseName(positionals[0])
     const expiresAt = lastDayOf(options.expires)
     return withDatabase({ mustExist: false }, async (db) => {
       const key = makeSecret('cbk_')
@@ -44,7 +44,7 @@ export const keyCreate = command({
 
 export const keyList = command({
   name: 'key list',
-  takes: [],
+  positionals: [],
   summary: 'list the keys, without their secrets',
   options: ['data-dir', 'json'],
   changesData: false,
@@ -70,14 +70,14 @@ export const keyList = command({
 
 export const keyRotate = command({
   name: 'key rotate',
-  takes: ['NAME|ID'],
+  positionals: ['NAME|ID'],
   summary: 'give a key a new secret, shown this once; the one before goes on for a while',
   about: ROTATION,
   options: ['overlap', 'expires', 'data-dir', 'json'],
   changesData: true,
   example: 'cambista key rotate erp --overlap 24h',
-  run({ options, words, terminal, withDatabase }) {
-    const word = nameOrIdOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const word = parseNameOrId(positionals[0])
     const overlapMs = options.overlap
     const expiresAt = lastDayOf(options.expires)
     return withDatabase({ mustExist: true }, async (db) => {
@@ -102,13 +102,13 @@ export const keyRotate = command({
 
 export const keyRevoke = command({
   name: 'key revoke',
-  takes: ['NAME|ID'],
+  positionals: ['NAME|ID'],
   summary: 'revoke a key; a running server refuses it within a second',
   options: ['data-dir', 'json'],
   changesData: true,
   example: 'cambista key revoke erp',
-  run({ options, words, terminal, withDatabase }) {
-    const word = nameOrIdOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const word = parseNameOrId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const { id } = needSecret('key', word, await findOne(db, word))
       const key = needSecret('key', word, await revokeApiKey(db, id, new Date().toISOString()))

@@ -14,14 +14,14 @@ const MOST_LETTERS = 2
 
 export const manual = command({
   name: 'manual',
-  takes: ['[TOPIC]'],
+  positionals: ['[TOPIC]'],
   choices: TOPICS,
   summary: 'print a topic of the manual; without one, list the topics',
   options: [],
   ignoresService: true,
   changesData: false,
   example: 'cambista manual backups',
-  async run({ words: [word], terminal }) {
+  async run({ positionals: [word], terminal }) {
     terminal.out(word === undefined ? listText() : textOf(topicOf(word)))
     return 0
   },

@@ -22,7 +22,7 @@ const NOTHING_IS_BORN_OLD = '--no-allocation-site-pretenuring'
 
 export const serve = command({
   name: 'serve',
-  takes: [],
+  positionals: [],
   summary: 'serve the API, and keep the rates fresh',
   options: [
     ...LISTEN_OPTIONS,

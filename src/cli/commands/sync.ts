@@ -19,7 +19,7 @@ const FEW_REQUESTS = 20 // cron mails whatever is printed: the daily run is not 
 
 export const sync = command({
   name: 'sync',
-  takes: [],
+  positionals: [],
   summary: 'fetch rates now: what is new, then what is missing; or exactly --from to --to',
   options: ['data-dir', 'from', 'to', 'backfill-from', ...BANK_OPTIONS, 'json'],
   changesData: true,

@@ -18,23 +18,23 @@ import {
 } from '../../store/tokens.ts'
 import { findTokenUsage } from '../../store/usage.ts'
 import { command, printResult, table } from '../command.ts'
+import { parseName, parseNameOrId } from './positionals.ts'
 import { usageText } from './quota.ts'
 import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
-import { nameOf, nameOrIdOf } from './words.ts'
 
 export const tokenCreate = command({
   name: 'token create',
-  takes: ['NAME'],
+  positionals: ['NAME'],
   summary: 'make a token of the documents API; it is shown this once',
   about: `With --company the token is for the agents and documents of that company alone: to it the others are not
 there. That is how several companies share one server. With --quota an upload is refused with 507 when the documents that
 tokens of this name made would have more than that together: one that was revoked and made again does not begin anew.`,
   options: ['allow', 'company', 'expires', 'quota', 'data-dir', 'json'],
-  needs: ['allow'],
+  required: ['allow'],
   changesData: true,
   example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
-  run({ options, words, terminal, withDatabase }) {
-    const name = nameOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const name = parseName(positionals[0])
     const { allow } = options
     const expires_at = lastDayOf(options.expires) ?? null
     const company_id = options.company ?? null
@@ -66,15 +66,15 @@ tokens of this name made would have more than that together: one that was revoke
 
 export const tokenUpdate = command({
   name: 'token update',
-  takes: ['NAME'],
+  positionals: ['NAME'],
   summary: 'set how much the documents that a token makes may have together',
   options: ['quota', 'data-dir', 'json'],
-  needs: ['quota'],
+  required: ['quota'],
   changesData: true,
   example: 'cambista token update erp --quota 20GiB',
-  run({ options, words, terminal, withDatabase }) {
+  run({ options, positionals, terminal, withDatabase }) {
     const { quota } = options
-    const name = nameOf(words[0])
+    const name = parseName(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const [token] = await updateTokenQuota(db, name, quota)
       if (!token) throw new AppError('not-found', `there is no active token ${name}: see cambista token list`)
@@ -87,7 +87,7 @@ export const tokenUpdate = command({
 
 export const tokenList = command({
   name: 'token list',
-  takes: [],
+  positionals: [],
   summary: 'list the tokens, without their secrets',
   options: ['data-dir', 'json'],
   changesData: false,
@@ -118,14 +118,14 @@ export const tokenList = command({
 
 export const tokenRotate = command({
   name: 'token rotate',
-  takes: ['NAME|ID'],
+  positionals: ['NAME|ID'],
   summary: 'give a token a new secret, shown this once; the one before goes on for a while',
   about: ROTATION,
   options: ['overlap', 'expires', 'data-dir', 'json'],
   changesData: true,
   example: 'cambista token rotate erp --overlap 7d',
-  run({ options, words, terminal, withDatabase }) {
-    const word = nameOrIdOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const word = parseNameOrId(positionals[0])
     const overlapMs = options.overlap
     const expiresAt = lastDayOf(options.expires)
     return withDatabase({ mustExist: true }, async (db) => {
@@ -157,13 +157,13 @@ export const tokenRotate = command({
 
 export const tokenRevoke = command({
   name: 'token revoke',
-  takes: ['NAME|ID'],
+  positionals: ['NAME|ID'],
   summary: 'revoke a token; a running server refuses it within a second',
   options: ['data-dir', 'json'],
   changesData: true,
   example: 'cambista token revoke erp',
-  run({ options, words, terminal, withDatabase }) {
-    const word = nameOrIdOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const word = parseNameOrId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const { id } = needSecret('token', word, await findOne(db, word))
       const token = needSecret('token', word, await revokeToken(db, id, new Date().toISOString()))

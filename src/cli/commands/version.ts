@@ -3,7 +3,7 @@ import { command } from '../command.ts'
 
 export const version = command({
   name: 'version',
-  takes: [],
+  positionals: [],
   summary: 'print the version, as --version and -v do',
   options: [],
   ignoresService: true,

@@ -10,7 +10,7 @@ const BOOTED_BY_SYSTEMD = '/run/systemd/system'
 
 export const serviceInstall = command({
   name: 'service install',
-  takes: [],
+  positionals: [],
   summary: 'make this executable a systemd service and start it; again after each upgrade',
   about: `It makes the system user cambista, the data directory /var/lib/cambista, a place for backups /var/backups/cambista,
 the settings /etc/cambista/cambista.env, an empty file /etc/cambista/bccr-token for the bank's token, the executable
@@ -38,7 +38,7 @@ is written into the settings and into the unit. It must be empty or a backup set
 
 export const serviceUninstall = command({
   name: 'service uninstall',
-  takes: [],
+  positionals: [],
   summary: 'stop the service and remove its unit; data, settings, user and executable stay',
   options: ['root'],
   ignoresService: true,
@@ -52,7 +52,7 @@ export const serviceUninstall = command({
 
 export const servicePrint = command({
   name: 'service print',
-  takes: [],
+  positionals: [],
   summary: 'print the systemd unit that service install writes',
   options: [],
   ignoresService: true,

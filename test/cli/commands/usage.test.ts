@@ -22,11 +22,11 @@ test('help names every command, and each command every flag, its variable and an
 
 test('a flag that must be given is in the usage line, and missing it is wrong usage', async () => {
   for (const command of COMMANDS) {
-    const taken = command.takes.map(() => 'a')
-    for (const name of command.needs ?? []) {
+    const taken = command.positionals.map(() => 'a')
+    for (const name of command.required ?? []) {
       const help = await runCommand([...command.name.split(' '), '--help'])
       assert.match(help.out, new RegExp(`^Usage: .* --${name} `), command.name)
-      const others = (command.needs ?? [])
+      const others = (command.required ?? [])
         .filter((other) => other !== name)
         .flatMap((other) => [`--${other}`, '1'])
       const end = await runCommand([...command.name.split(' '), ...taken, ...others])

@@ -2,14 +2,14 @@ import { Agent, checkRow, createAgent, needCompany } from '../../../domain/direc
 import { AppError } from '../../../errors.ts'
 import { selectAgents, updateAgentActive } from '../../../store/agents.ts'
 import { type Command, command, printResult, table } from '../../command.ts'
-import { idOf, rowOfFlags } from '../words.ts'
+import { parseId, rowOfFlags } from '../positionals.ts'
 
 export const agentCreate = command({
   name: 'agent create',
-  takes: [],
+  positionals: [],
   summary: 'make an AI agent of a company; with --id the same call may be made again',
   options: ['company', 'name', 'description', 'inactive', 'id', 'data-dir', 'json'],
-  needs: ['company', 'name'],
+  required: ['company', 'name'],
   changesData: true,
   example: "cambista agent create --company 7 --name Facturas --description '<p>Reads invoices</p>' --id 12",
   run({ options, terminal, withDatabase }) {
@@ -39,7 +39,7 @@ export const agentDeactivate = toggle(
 
 export const agentList = command({
   name: 'agent list',
-  takes: [],
+  positionals: [],
   summary: 'list the agents, of all companies or of one, inactive ones too',
   options: ['company', 'data-dir', 'json'],
   changesData: false,
@@ -66,13 +66,13 @@ export const agentList = command({
 function toggle(verb: string, summary: string, active: boolean): Command {
   return command({
     name: `agent ${verb}`,
-    takes: ['ID'],
+    positionals: ['ID'],
     summary,
     options: ['data-dir', 'json'],
     changesData: true,
     example: `cambista agent ${verb} 12`,
-    run({ options, words, terminal, withDatabase }) {
-      const id = idOf(words[0])
+    run({ options, positionals, terminal, withDatabase }) {
+      const id = parseId(positionals[0])
       return withDatabase({ mustExist: true }, async (db) => {
         const agent = await updateAgentActive(db, id, active)
         if (!agent) throw new AppError('not-found', `there is no agent ${id}: see cambista agent list`)

@@ -3,15 +3,15 @@ import { AppError } from '../../../errors.ts'
 import { quotaText, sizeText } from '../../../sizes.ts'
 import { selectCompanies, updateCompanyQuota } from '../../../store/companies.ts'
 import { command, printResult, table } from '../../command.ts'
+import { parseId, rowOfFlags } from '../positionals.ts'
 import { usageText } from '../quota.ts'
-import { idOf, rowOfFlags } from '../words.ts'
 
 export const companyCreate = command({
   name: 'company create',
-  takes: [],
+  positionals: [],
   summary: 'make a company; with --id the same call may be made again',
   options: ['name', 'code', 'id', 'quota', 'data-dir', 'json'],
-  needs: ['name', 'code'],
+  required: ['name', 'code'],
   changesData: true,
   example: "cambista company create --name 'Café Britt' --code BRITT --id 7",
   run({ options, terminal, withDatabase }) {
@@ -31,16 +31,16 @@ export const companyCreate = command({
 
 export const companyUpdate = command({
   name: 'company update',
-  takes: ['ID'],
+  positionals: ['ID'],
   summary: 'set how much the documents of a company may have together',
   about: `An upload that would exceed it is refused with 507. To change name and code: cambista directory import.`,
   options: ['quota', 'data-dir', 'json'],
-  needs: ['quota'],
+  required: ['quota'],
   changesData: true,
   example: 'cambista company update 7 --quota 50GiB',
-  run({ options, words, terminal, withDatabase }) {
+  run({ options, positionals, terminal, withDatabase }) {
     const { quota } = options
-    const id = idOf(words[0])
+    const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const company = await updateCompanyQuota(db, id, quota)
       if (!company)
@@ -54,7 +54,7 @@ export const companyUpdate = command({
 
 export const companyList = command({
   name: 'company list',
-  takes: [],
+  positionals: [],
   summary: 'list the companies',
   options: ['data-dir', 'json'],
   changesData: false,

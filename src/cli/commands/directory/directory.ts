@@ -3,11 +3,11 @@ import { type DirectoryFile, readDirectoryFile } from '../../../domain/directory
 import { exportDirectory, importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
 import { command, printResult } from '../../command.ts'
-import { newFileError } from '../words.ts'
+import { newFileError } from '../positionals.ts'
 
 export const directoryImport = command({
   name: 'directory import',
-  takes: ['FILE'],
+  positionals: ['FILE'],
   summary: 'write companies, owners and agents of a .json or .csv file, by id; all or nothing',
   about: `FILE is JSON, as cambista directory export prints it:
   {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],
@@ -25,7 +25,7 @@ any. With one mistake nothing is changed, and each mistake is told with its plac
   options: ['data-dir', 'json'],
   changesData: true,
   example: 'cambista directory import erp.csv',
-  async run({ options, words: [path = ''], terminal, withDatabase }) {
+  async run({ options, positionals: [path = ''], terminal, withDatabase }) {
     const file = readFile(path) // before another user's data directory makes this process that user
     return withDatabase({ mustExist: false }, async (db) => {
       const end = await importDirectory(db, file, new Date().toISOString())
@@ -51,7 +51,7 @@ any. With one mistake nothing is changed, and each mistake is told with its plac
 
 export const directoryExport = command({
   name: 'directory export',
-  takes: [],
+  positionals: [],
   summary: 'print all companies, owners and agents as the JSON that directory import reads',
   options: ['out', 'data-dir', 'json'],
   changesData: false,

@@ -1,14 +1,14 @@
 import { checkRow, createOwner, needCompany, Owner } from '../../../domain/directory/directory.ts'
 import { selectOwners } from '../../../store/owners.ts'
 import { command, printResult, table } from '../../command.ts'
-import { rowOfFlags } from '../words.ts'
+import { rowOfFlags } from '../positionals.ts'
 
 export const ownerCreate = command({
   name: 'owner create',
-  takes: [],
+  positionals: [],
   summary: 'make an owner of documents, of one company or (without --company) of any',
   options: ['name', 'company', 'id', 'data-dir', 'json'],
-  needs: ['name'],
+  required: ['name'],
   changesData: true,
   example: "cambista owner create --name 'Ana Mora' --company 7 --id 31",
   run({ options, terminal, withDatabase }) {
@@ -26,7 +26,7 @@ export const ownerCreate = command({
 
 export const ownerList = command({
   name: 'owner list',
-  takes: [],
+  positionals: [],
   summary: 'list the owners, of all companies or of one',
   options: ['company', 'data-dir', 'json'],
   changesData: false,

@@ -9,11 +9,11 @@ import { openBlobs } from '../../../store/blobs/blobs.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, type Terminal, table } from '../../command.ts'
-import { idOf, newFileError } from '../words.ts'
+import { newFileError, parseId } from '../positionals.ts'
 
 export const documentList = command({
   name: 'document list',
-  takes: [],
+  positionals: [],
   summary: 'list documents by id, of all companies or of one, of one agent; a page at a time',
   options: ['company', 'agent', 'limit', 'after', 'data-dir', 'json'],
   changesData: false,
@@ -47,13 +47,13 @@ export const documentList = command({
 
 export const documentShow = command({
   name: 'document show',
-  takes: ['ID'],
+  positionals: ['ID'],
   summary: 'show one document, without its content',
   options: ['data-dir', 'json'],
   changesData: false,
   example: 'cambista document show 41',
-  run({ options, words, terminal, withDatabase }) {
-    const id = idOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
       const rows = Object.entries(document).map(([field, value]) => [field, String(value)])
@@ -65,13 +65,13 @@ export const documentShow = command({
 
 export const documentExport = command({
   name: 'document export',
-  takes: ['ID'],
+  positionals: ['ID'],
   summary: "write a document's content to stdout or, with --out, to a new file; its SHA-256 is checked",
   options: ['out', 'data-dir', 'json'],
   changesData: false,
   example: 'cambista document export 41 --out factura.pdf',
-  run({ options, words, terminal, withDatabase }) {
-    const id = idOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
     const { out } = options
     if (out === undefined && options.json) {
       throw new AppError('usage', '--json needs --out FILE, because the content goes to stdout')

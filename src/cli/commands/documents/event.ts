@@ -3,7 +3,7 @@ import { command, printResult, table } from '../../command.ts'
 
 export const eventList = command({
   name: 'event list',
-  takes: [],
+  positionals: [],
   summary: 'list who deleted which document, and when: the newest, of all documents or of one',
   about: `ACTOR is the name of a token, or cli and the user of this system. Times are UTC. Events are kept for as long as
 the server is told by --keep-events.`,

@@ -11,20 +11,20 @@ import type { DocumentRow } from '../../../store/documents.ts'
 import type { Environment } from '../../args.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { terminalLog } from '../../terminal-log.ts'
-import { idOf } from '../words.ts'
+import { parseId } from '../positionals.ts'
 import { needDocument } from './document.ts'
 
 const DAY_MS = 86_400_000
 
 export const documentDelete = command({
   name: 'document delete',
-  takes: ['ID'],
+  positionals: ['ID'],
   summary: 'delete one document for good, and its content unless another document has the same',
   options: ['data-dir', 'log-format', 'json'],
   changesData: true,
   example: 'cambista document delete 41',
-  run({ options, words, terminal, withDatabase }) {
-    const id = idOf(words[0])
+  run({ options, positionals, terminal, withDatabase }) {
+    const id = parseId(positionals[0])
     const log = openLog(options['log-format'], terminal)
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
@@ -40,10 +40,10 @@ export const documentDelete = command({
 
 export const documentPurge = command({
   name: 'document purge',
-  takes: [],
+  positionals: [],
   summary: 'delete all documents that are old enough for good, of all companies or of one',
   options: ['older-than', 'company', 'dry-run', 'data-dir', 'log-format', 'json'],
-  needs: ['older-than'],
+  required: ['older-than'],
   changesData: true,
   example: 'cambista document purge --older-than 365 --company 7 --dry-run',
   run({ options, terminal, withDatabase }) {

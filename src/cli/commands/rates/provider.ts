@@ -5,7 +5,7 @@ import { type Command, command, printResult, table } from '../../command.ts'
 
 export const providerList = command({
   name: 'provider list',
-  takes: [],
+  positionals: [],
   summary: 'list the sources of rates',
   options: ['data-dir', 'json'],
   changesData: false,
@@ -35,12 +35,12 @@ export const providerDisable = toggle(
 function toggle(verb: string, summary: string, enabled: boolean): Command {
   return command({
     name: `provider ${verb}`,
-    takes: ['CODE'],
+    positionals: ['CODE'],
     summary,
     options: ['data-dir', 'json'],
     changesData: true,
     example: `cambista provider ${verb} bccr`,
-    run({ options, words: [code = ''], terminal, withDatabase }) {
+    run({ options, positionals: [code = ''], terminal, withDatabase }) {
       return withDatabase({ mustExist: true }, async (db) => {
         const known = await db.transaction().execute(async (trx) => {
           const found = await updateProviderEnabled(trx, code, enabled)

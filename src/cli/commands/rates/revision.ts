@@ -3,7 +3,7 @@ import { command, printResult, table } from '../../command.ts'
 
 export const revisionList = command({
   name: 'revision list',
-  takes: [],
+  positionals: [],
   summary: 'list published values that the bank replaced: which, when, from what to what',
   options: ['data-dir', 'series', 'since', 'refined', 'json'],
   changesData: false,

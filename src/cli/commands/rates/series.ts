@@ -2,11 +2,11 @@ import { AppError } from '../../../errors.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/series.ts'
 import { type Command, command, printResult, table } from '../../command.ts'
-import { idOf } from '../words.ts'
+import { parseId } from '../positionals.ts'
 
 export const seriesList = command({
   name: 'series list',
-  takes: [],
+  positionals: [],
   summary: 'list the series: pair, side, code at the bank, first day stored',
   options: ['data-dir', 'json'],
   changesData: false,
@@ -40,13 +40,13 @@ export const seriesDisable = toggle(
 function toggle(verb: string, summary: string, enabled: boolean): Command {
   return command({
     name: `series ${verb}`,
-    takes: ['ID'],
+    positionals: ['ID'],
     summary,
     options: ['data-dir', 'json'],
     changesData: true,
     example: `cambista series ${verb} 12`,
-    run({ options, words, terminal, withDatabase }) {
-      const id = idOf(words[0])
+    run({ options, positionals, terminal, withDatabase }) {
+      const id = parseId(positionals[0])
       return withDatabase({ mustExist: true }, async (db) => {
         const known = await db.transaction().execute(async (trx) => {
           const found = await updateSeriesEnabled(trx, id, enabled)

@@ -3,7 +3,7 @@ import { command, printResult } from '../command.ts'
 
 export const ratesCount = command({
   name: 'rates count',
-  takes: [],
+  positionals: [],
   summary: 'say how many values are stored',
   options: ['data-dir', 'json'],
   changesData: false,

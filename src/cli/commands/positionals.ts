@@ -4,7 +4,7 @@ import { AppError, codeOf, reasonOf } from '../../errors.ts'
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,63}$/u
 
 /** The name of a new key or token from the command line. @throws AppError `usage` */
-export function nameOf(word: string | undefined): string {
+export function parseName(word: string | undefined): string {
   if (word !== undefined && /^\d+$/.test(word)) {
     throw new AppError('usage', `NAME must not be digits alone, which are an id: ${JSON.stringify(word)}`)
   }
@@ -16,12 +16,12 @@ export function nameOf(word: string | undefined): string {
 }
 
 /** What names a key or token that is there: its name, or its id, which is digits alone. @throws AppError `usage` */
-export function nameOrIdOf(word: string | undefined): string | number {
-  return /^\d+$/.test(word ?? '') ? idOf(word) : nameOf(word)
+export function parseNameOrId(word: string | undefined): string | number {
+  return /^\d+$/.test(word ?? '') ? parseId(word) : parseName(word)
 }
 
 /** An id from the command line. @throws AppError `usage` */
-export function idOf(word: string | undefined): number {
+export function parseId(word: string | undefined): number {
   const id = Number(word)
   if (!/^\d+$/.test(word ?? '') || id < 1 || !Number.isSafeInteger(id)) {
     throw new AppError('usage', `ID must be a positive integer, not ${JSON.stringify(word ?? '')}`)
