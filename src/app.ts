@@ -186,7 +186,7 @@ async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
   const blobs = await openBlobs(blobsDir, fs)
   const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
   let all: Set<string> | undefined
-  const swept = await blobs.sweep(async (sha256) => {
+  const removed = await blobs.removeOrphans(async (sha256) => {
     const digits = sha256.slice(0, 2)
     if (near.digits !== digits) Object.assign(near, { digits, named: await selectNamedBlobs(db, digits) })
     if (near.named.has(sha256)) return true
@@ -194,7 +194,7 @@ async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
     all ??= await scanNamedBlobs(db)
     return all.has(sha256)
   })
-  if (swept.temporary + swept.unnamed > 0) log.info('swept what a crash left', swept)
+  if (removed.temporary + removed.unnamed > 0) log.info('swept what a crash left', removed)
   const { found, lost } = await settleLostContents(db, blobsDir)
   if (found > 0) log.info('lost contents of documents are there again', { contents: found })
   if (lost > 0)

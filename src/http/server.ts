@@ -16,7 +16,7 @@ import type { Blobs } from '../store/blobs/blobs.ts'
 import type { Db } from '../store/tables.ts'
 import type { Scheduler } from '../sync/scheduler.ts'
 import { type Api, apiOf, mountApis } from './api/api.ts'
-import type { Bearer, Keyring } from './api/auth.ts'
+import type { AuthorizedToken, Keyring } from './api/auth.ts'
 import { drainAfter } from './api/body.ts'
 import { createCors } from './api/cors.ts'
 import { type ErrorShape, errorAnswer } from './api/errors.ts'
@@ -211,7 +211,7 @@ function noteWhenDone(event: H3Event, { log, metrics, options: { proxies } }: Fr
   const peer = peerOf(req) // a connection that is gone has none
   const started = performance.now()
   res.on('close', () => {
-    const { requestId, route, key, bearer } = event.context
+    const { requestId, route, key, token } = event.context
     const { method } = event.req
     const template = String(route ?? '-')
     const status = res.headersSent ? res.statusCode : CLIENT_GONE
@@ -222,7 +222,7 @@ function noteWhenDone(event: H3Event, { log, metrics, options: { proxies } }: Fr
       id: String(requestId),
       client: proxies ? clientOf(peer, req, proxies) : peer,
       key: key as string | undefined,
-      token: (bearer as Bearer | undefined)?.name,
+      token: (token as AuthorizedToken | undefined)?.name,
       method,
       route: template,
       status,

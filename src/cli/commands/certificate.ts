@@ -35,7 +35,7 @@ export function selfSigned(
 ): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })
-  const name = nameOf(hosts[0].length <= LONGEST_COMMON_NAME ? hosts[0] : 'cambista')
+  const name = distinguishedName(hosts[0].length <= LONGEST_COMMON_NAME ? hosts[0] : 'cambista')
   const algorithm = sequence(oid(OID.ecdsaWithSha256))
   const signed = sequence(
     new asn1.Constructed({ idBlock: tag(0), value: [new asn1.Integer({ value: VERSION_3 })] }),
@@ -89,7 +89,7 @@ function bytesOfAddress(host: string): Buffer | undefined {
   return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex')
 }
 
-function nameOf(commonName: string): Block {
+function distinguishedName(commonName: string): Block {
   return sequence(
     new asn1.Set({ value: [sequence(oid(OID.commonName), new asn1.Utf8String({ value: commonName }))] }),
   )

@@ -93,7 +93,7 @@ export async function pruneBackups(
       }
       return false
     }
-    return { removed, blobs: (await set.blobs.sweep(isNamed)).unnamed }
+    return { removed, blobs: (await set.blobs.removeOrphans(isNamed)).unnamed }
   } finally {
     for (const one of kept) await one.close()
   }

@@ -86,9 +86,9 @@ export async function repair(dataDir: string): Promise<Repaired> {
         )
       }
       const blobs = await openBlobs(join(dataDir, 'blobs'))
-      const swept = await blobs.sweep((sha256) => isBlobNamed(opened.db, sha256))
+      const removed = await blobs.removeOrphans((sha256) => isBlobNamed(opened.db, sha256))
       await correctUsage(dataDir)
-      return { contents: swept.unnamed, temporary: swept.temporary + removeUnfinishedCopies(dataDir) }
+      return { contents: removed.unnamed, temporary: removed.temporary + removeUnfinishedCopies(dataDir) }
     } finally {
       lock.release()
     }

@@ -28,7 +28,7 @@ export async function examineRates(db: Db, clock: Clock, report: Report): Promis
     if (last !== undefined) newest.set(one.id, last)
     for (const { rate_date, value } of rates) {
       const good = isIsoDate(rate_date) && canonicalDecimal(value) === value && !/^(0$|-)/.test(value)
-      if (!good) report.finding('rates', `${nameOf(one)} has the value ${value} on ${rate_date}`)
+      if (!good) report.finding('rates', `${seriesName(one)} has the value ${value} on ${rate_date}`)
     }
     if (isDollar(one)) {
       const days = new Set(rates.map(({ rate_date }) => rate_date))
@@ -58,7 +58,10 @@ function reportMissing(
 ): void {
   for (const { from, to } of missingIn(covered, days)) {
     const when = from === to ? `on ${from}` : `from ${from} to ${to}`
-    report.finding('rates', `${nameOf(series)} has no value ${when}: ${cureFor({ from, to })} reads it again`)
+    report.finding(
+      'rates',
+      `${seriesName(series)} has no value ${when}: ${cureFor({ from, to })} reads it again`,
+    )
   }
 }
 
@@ -76,7 +79,7 @@ function holesIn(covered: readonly Interval[]): Interval[] {
 function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: Report): void {
   for (const { hole, series } of holes.slice(0, HOLES_NAMED)) {
     const [first] = series
-    const which = series.length === 1 && first ? nameOf(first) : `${series.length} series`
+    const which = series.length === 1 && first ? seriesName(first) : `${series.length} series`
     const when = hole.from === hole.to ? `on ${hole.from}` : `from ${hole.from} to ${hole.to}`
     report.note(`${which}: not synchronized ${when}, answered with 404; ${cureFor(hole)} asks for it`)
   }
@@ -120,6 +123,6 @@ function cureFor({ from, to }: Interval): string {
   return `cambista sync --from ${from} --to ${to}`
 }
 
-function nameOf({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
+function seriesName({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {
   return `series ${id} (${base_currency}/${quote_currency} ${rate_type})`
 }

@@ -24,9 +24,9 @@ export function checkUpload(upload: Upload): Batch {
   if (FIELDS.some((field) => isMissing(upload[field]))) {
     throw new AppError('bad-request', `Fields ${FIELDS.join(', ')} are required`)
   }
-  const ownerId = idOf('owner_id', upload.owner_id)
-  const companyId = idOf('company_id', upload.company_id)
-  const agentId = idOf('agent_id', upload.agent_id)
+  const ownerId = checkId('owner_id', upload.owner_id)
+  const companyId = checkId('company_id', upload.company_id)
+  const agentId = checkId('agent_id', upload.agent_id)
   const { documents } = upload
   if (!isDocuments(documents)) throw new AppError('bad-request', INVALID)
   const { faults, faulty, kept } = documents
@@ -43,7 +43,7 @@ export function checkUpload(upload: Upload): Batch {
  * integer must come as NaN (decisions 3.2).
  * @throws AppError `bad-request`
  */
-export function idOf(field: string, sent: unknown): number {
+export function checkId(field: string, sent: unknown): number {
   const id = typeof sent === 'string' && /^\d{1,20}$/.test(sent) ? Number(sent) : sent
   if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 1) return id
   throw new AppError('bad-request', `${field} must be an integer`)

@@ -15,7 +15,12 @@ import type { Credentials } from './api.ts'
 import { coalesced } from './coalesced.ts'
 
 /** A valid token; with a company, it is for that one alone. */
-export type Bearer = { id: number; name: string; company_id: number | null; allow: readonly string[] }
+export type AuthorizedToken = {
+  id: number
+  name: string
+  company_id: number | null
+  allow: readonly string[]
+}
 
 export type Keyring = {
   /**
@@ -29,7 +34,7 @@ export type Keyring = {
    * The token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
    */
-  checkToken(authorization: string | null): Bearer
+  checkToken(authorization: string | null): AuthorizedToken
   /** Whether there is no key that is let in. */
   hasNoKey(): boolean
   /** Reads keys and tokens again, after another process changed them. */
@@ -119,9 +124,9 @@ export function tokenCredentials(keyring: Keyring): Credentials {
   return {
     check: (event, { scope, method }) =>
       keyring.withLookUp(() => {
-        const bearer = keyring.checkToken(event.req.headers.get('authorization'))
-        event.context.bearer = bearer // known to the log, whatever it may do
-        if (!bearer.allow.includes(`${scope}:${method}`)) {
+        const token = keyring.checkToken(event.req.headers.get('authorization'))
+        event.context.token = token // known to the log, whatever it may do
+        if (!token.allow.includes(`${scope}:${method}`)) {
           throw new AppError('forbidden', 'Token not allowed for this endpoint')
         }
       }),
@@ -136,8 +141,8 @@ export function tokenCredentials(keyring: Keyring): Credentials {
 }
 
 /** The token of a request to the documents API. */
-export function bearerOf(event: H3Event): Bearer {
-  return event.context.bearer as Bearer
+export function authorizedToken(event: H3Event): AuthorizedToken {
+  return event.context.token as AuthorizedToken
 }
 
 function byHash<T extends Stored>(

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { idOf, isMissing } from '../../domain/documents/documents.ts'
+import { checkId, isMissing } from '../../domain/documents/documents.ts'
 import { activeAgentsOf } from '../../domain/documents/queries.ts'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../store/tables.ts'
-import { bearerOf } from '../api/auth.ts'
+import { authorizedToken } from '../api/auth.ts'
 import { wholeBodyOf } from '../api/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -40,10 +40,10 @@ export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
         if (isMissing(company_id) || isMissing(code)) {
           throw new AppError('bad-request', 'Fields company_id and code are required')
         }
-        const id = idOf('company_id', company_id)
+        const id = checkId('company_id', company_id)
         if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
         const asked = { companyId: id, code }
-        const { company, agents } = await activeAgentsOf(db, bearerOf(event).company_id, asked)
+        const { company, agents } = await activeAgentsOf(db, authorizedToken(event).company_id, asked)
         return freshReply({
           status: 'success',
           company_id: id,

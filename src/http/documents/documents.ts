@@ -8,7 +8,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { Db } from '../../store/tables.ts'
 import { matchesTag } from '../api/answer-cache.ts'
-import { bearerOf } from '../api/auth.ts'
+import { authorizedToken } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
 import { PAGE_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
 import { IdParam } from '../api/params.ts'
@@ -56,7 +56,7 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       async handle({ event, query }) {
         const page = pageOf(query)
         const asked = { companyId: query.company_id, agentId: query.agent_id, page }
-        const { documents, hasMore } = await documentsOn(db, bearerOf(event).company_id, asked)
+        const { documents, hasMore } = await documentsOn(db, authorizedToken(event).company_id, asked)
         return freshReply({ status: 'success', documents, ...placeAfter(page, documents.at(-1), hasMore) })
       },
     }),
@@ -69,7 +69,7 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       answer: DocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
-        return freshReply(await documentBy(db, bearerOf(event).company_id, params.id))
+        return freshReply(await documentBy(db, authorizedToken(event).company_id, params.id))
       },
     }),
 
@@ -83,7 +83,7 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       notFound: 'Document not found',
       gone: 'The content was lost: send the same bytes again',
       async handle({ event, params }) {
-        const { company_id: bound } = bearerOf(event)
+        const { company_id: bound } = authorizedToken(event)
         const document = await documentBy(db, bound, params.id)
         if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
         const etag = `"${document.sha256}"`

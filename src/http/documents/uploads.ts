@@ -7,7 +7,7 @@ import { createMemoryBudget, type MemoryLimits } from '../../memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../semaphore.ts'
 import { type Blobs, freeBytes } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/tables.ts'
-import { bearerOf } from '../api/auth.ts'
+import { authorizedToken } from '../api/auth.ts'
 import { bodyOf, checkLength } from '../api/body.ts'
 import { type AnyEndpoint, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -65,8 +65,8 @@ export function uploadEndpoint(deps: UploadDeps): {
     notFound: 'Company, agent or owner not found',
     async handle({ event }) {
       const { req, res } = nodeOf(event)
-      const bearer = bearerOf(event)
-      const about = { id: String(event.context.requestId), token: bearer.name }
+      const token = authorizedToken(event)
+      const about = { id: String(event.context.requestId), token: token.name }
       const share = memory.open()
       let reader: UploadReader | undefined
       const release = async () => {
@@ -76,9 +76,9 @@ export function uploadEndpoint(deps: UploadDeps): {
       try {
         const stated = checkLength(req, limits.maxBody) ?? 0
         const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
-        using _claim = claimKey(running, bearer.id, key)
+        using _claim = claimKey(running, token.id, key)
         using _permit = await semaphore.acquire()
-        const sender = { tokenId: bearer.id, companyId: bearer.company_id, key }
+        const sender = { tokenId: token.id, companyId: token.company_id, key }
         const quotas = await quotasBefore(deps, sender)
         await checkFreeSpace(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)

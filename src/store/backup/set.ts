@@ -139,8 +139,8 @@ function openLocked(dir: string, blobs: Blobs, release: () => void): BackupSet {
     blobsDir: join(dir, 'blobs'),
     names: () => backupNames(dir),
     begin(now) {
-      let name = nameOf(now)
-      for (let later = now; existsSync(join(dir, name)); name = nameOf(later)) {
+      let name = setNameAt(now)
+      for (let later = now; existsSync(join(dir, name)); name = setNameAt(later)) {
         later = new Date(later.getTime() + 1000)
       }
       const draft = { name, dir: join(dir, UNFINISHED + name) }
@@ -172,7 +172,7 @@ function openLocked(dir: string, blobs: Blobs, release: () => void): BackupSet {
   }
 }
 
-function nameOf(now: Date): string {
+function setNameAt(now: Date): string {
   return now
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

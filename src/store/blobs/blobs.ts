@@ -30,7 +30,7 @@ export type Blobs = {
   beginBatch(memory: MemoryShare): BlobBatch
   /**
    * Makes the staged files durable under their final names, or throws and removes them. What was renamed before the
-   * failure stays, complete and right, until `sweep` finds that no row names it.
+   * failure stays, complete and right, until `removeOrphans` finds that no row names it.
    */
   commit(staged: StagedBlob[]): Promise<void>
   /**
@@ -45,7 +45,7 @@ export type Blobs = {
   isThere(sha256: string): boolean
   list(): AsyncGenerator<string>
   /** Removes what a crash left: all temporary files and the blobs without a row. Only while nobody uploads. */
-  sweep(
+  removeOrphans(
     isNamed: (sha256: string) => boolean | Promise<boolean>,
   ): Promise<{ temporary: number; unnamed: number }>
 }
@@ -127,17 +127,17 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
     remove,
     isThere: (sha256) => existsSync(placeOf(sha256)),
     list,
-    async sweep(isNamed) {
-      const swept = { temporary: 0, unnamed: 0 }
+    async removeOrphans(isNamed) {
+      const removed = { temporary: 0, unnamed: 0 }
       for (const name of await namesIn(fs, temporary, /./)) {
         await fs.unlink(join(temporary, name))
-        swept.temporary++
+        removed.temporary++
       }
       for await (const sha256 of list()) {
         if (await isNamed(sha256)) continue
-        if (await remove(sha256)) swept.unnamed++
+        if (await remove(sha256)) removed.unnamed++
       }
-      return swept
+      return removed
     },
   }
 }

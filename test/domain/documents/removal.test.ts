@@ -38,7 +38,10 @@ test('a crash after the rows leaves contents that the next start sweeps, never r
   await assert.rejects(removal, /crash/)
   assert.deepEqual([await documentsIn(db), told], [[], [1, 2]])
   assert.equal((await contentsOf(blobs)).length, 2)
-  assert.deepEqual(await blobs.sweep((sha256) => isBlobNamed(db, sha256)), { temporary: 0, unnamed: 2 })
+  assert.deepEqual(await blobs.removeOrphans((sha256) => isBlobNamed(db, sha256)), {
+    temporary: 0,
+    unnamed: 2,
+  })
 })
 
 test('rows that another process deleted first are neither told nor counted', async (t) => {

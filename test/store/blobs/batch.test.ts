@@ -199,7 +199,7 @@ test('has no torn blob when everything fails from one call on, and the sweep tak
     assert.equal(openFiles(), open, call)
     faulty.faults = () => undefined
     await check(blobs, dir)
-    await blobs.sweep(() => false)
+    await blobs.removeOrphans(() => false)
     assert.deepEqual([readdirSync(join(dir, 'tmp')), await namesOf(blobs)], [[], []], call)
   }
 })

@@ -130,7 +130,7 @@ test('has no torn blob when everything fails from one call on, and the sweep tak
     await assert.rejects(store(blobs, BATCH), AppError, call)
     assert.equal(openFiles(), open, call)
     faulty.faults = () => undefined
-    await blobs.sweep((sha256) => sha256 === sha256Of(KNOWN))
+    await blobs.removeOrphans((sha256) => sha256 === sha256Of(KNOWN))
     assert.deepEqual(readdirSync(join(dir, 'tmp')), [], call)
     assert.equal(await checkEveryBlob(blobs, dir), 1, call)
   }
