@@ -1,6 +1,6 @@
-// A bounded cache of things that cost time to make. Two halves: what is new or used goes into the younger one; when that
-// is full it becomes the older one, and what was in the older one and not used since is gone. So what is used stays, and
-// a hit moves nothing (a Map whose oldest entry is deleted each time walks over the holes).
+// A bounded cache of things that cost time to make: what was not used for longest goes first. The only door to the library.
+
+import { LRUCache } from 'lru-cache'
 
 export type LruCache<T> = {
   get(key: string): T | undefined
@@ -11,39 +11,22 @@ export type LruCache<T> = {
 
 export type CacheStats = { hits: number; misses: number }
 
-type Half<T> = { entries: Map<string, { value: T; bytes: number }>; bytes: number }
-
-export function createLruCache<T>(maxBytes: number, stats: CacheStats = { hits: 0, misses: 0 }): LruCache<T> {
-  let young: Half<T> = { entries: new Map(), bytes: 0 }
-  let old: Half<T> = { entries: new Map(), bytes: 0 }
-  const remove = (half: Half<T>, key: string) => {
-    const found = half.entries.get(key)
-    if (!found) return
-    half.entries.delete(key)
-    half.bytes -= found.bytes
-  }
-  const put = (key: string, value: T, bytes: number) => {
-    remove(young, key)
-    remove(old, key)
-    if (bytes > maxBytes / 2) return
-    if (young.bytes + bytes > maxBytes / 2) {
-      old = young
-      young = { entries: new Map(), bytes: 0 }
-    }
-    young.entries.set(key, { value, bytes })
-    young.bytes += bytes
-  }
+/** `stats` are counted on: they may be those of a cache before this one. */
+export function createLruCache<T extends NonNullable<unknown>>(
+  maxBytes: number,
+  stats: CacheStats = { hits: 0, misses: 0 },
+): LruCache<T> {
+  const kept = new LRUCache<string, T>({ maxSize: maxBytes, maxEntrySize: Math.floor(maxBytes / 2) })
   return {
     get(key) {
-      const found = young.entries.get(key)
-      const aged = found ? undefined : old.entries.get(key)
-      if (aged) put(key, aged.value, aged.bytes)
-      const hit = found ?? aged
-      if (hit) stats.hits += 1
-      else stats.misses += 1
-      return hit?.value
+      const found = kept.get(key)
+      if (found === undefined) stats.misses += 1
+      else stats.hits += 1
+      return found
     },
-    put,
-    size: () => ({ entries: young.entries.size + old.entries.size, bytes: young.bytes + old.bytes }),
+    put(key, value, bytes) {
+      kept.set(key, value, { size: bytes })
+    },
+    size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
   }
 }

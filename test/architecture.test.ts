@@ -40,6 +40,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   asn1js: (path) => path === 'src/cli/commands/certificate.ts',
   croner: (path) => path === 'src/schedule.ts',
   'decimal.js': (path) => path === 'src/decimal.ts',
+  'lru-cache': (path) => path === 'src/lru.ts',
   '@valibot/to-json-schema': (path) => path === 'src/http/api/openapi.ts',
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',

@@ -29,6 +29,7 @@ const ALLOWED: Record<string, string> = {
   h3: 'MIT',
   htmlparser2: 'MIT',
   kysely: 'MIT',
+  'lru-cache': 'BlueOak-1.0.0',
   'node-fetch-native': 'MIT', // ofetch for an older Node; build.mjs leaves it out
   ofetch: 'MIT',
   'prom-client': 'Apache-2.0',
