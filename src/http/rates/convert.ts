@@ -12,7 +12,7 @@ import {
   RateTypeParam,
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from './stored.ts'
+import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
 const ConversionOut = v.object({
   provider: v.string(),

@@ -3,7 +3,7 @@ import { providersIn } from '../../domain/rates/queries.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import { BooleanParam } from '../api/params.ts'
-import { type StoredDeps, storedEndpoint } from './stored.ts'
+import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
 const ProviderOut = v.object({
   id: v.pipe(v.number(), v.integer()),

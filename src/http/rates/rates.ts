@@ -6,7 +6,7 @@ import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import { BooleanParam, CurrencyParam, DateParam, ProviderParam } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from './stored.ts'
+import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
 const RateOut = v.object({
   provider: v.string(),

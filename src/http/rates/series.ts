@@ -12,8 +12,8 @@ import {
   reversedRange,
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 import type { HistoryEncoder } from './history-encoder.ts'
-import { type StoredDeps, storedEndpoint } from './stored.ts'
 
 const SeriesOut = v.object({
   id: v.pipe(v.number(), v.integer()),

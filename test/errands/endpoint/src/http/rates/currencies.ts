@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
-import { type StoredDeps, storedEndpoint } from './stored.ts'
+import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
 export function currenciesEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [

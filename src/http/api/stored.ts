@@ -4,9 +4,9 @@
 import type * as v from 'valibot'
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import type { AnswerCache } from '../api/answer-cache.ts'
-import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from '../api/endpoint.ts'
-import { type Forms, formFor, mediaTypeOf } from '../api/forms.ts'
+import type { AnswerCache } from './answer-cache.ts'
+import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
+import { type Forms, formFor, mediaTypeOf } from './forms.ts'
 
 export type StoredDeps = { cache: RateCache; answers: AnswerCache; clock: Clock }
 
