@@ -100,6 +100,8 @@ CREATE TABLE coverage (
 
 -- Keys of the rates API. Only the SHA-256 of a key is kept. A name is that of one active key. A rotation changes its
 -- hash, and nothing else of the row: what goes by id and name goes on. The hash before moves to former_secrets.
+-- What ends in the logs of other programs is of a kind of its own, and opens less: one that a client may put into a URL
+-- (`url`), and an old token of the bank, which its client sends as ever (`bank`).
 CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   name         TEXT NOT NULL,
@@ -107,7 +109,10 @@ CREATE TABLE api_keys (
   created_at   TEXT NOT NULL,
   last_used_at TEXT,                               -- to the minute or so
   revoked_at   TEXT,
-  expires_at   TEXT                                -- the last day, in Costa Rica, on which it is valid
+  expires_at   TEXT,                               -- the last day, in Costa Rica, on which it is valid
+  kind         TEXT NOT NULL DEFAULT 'header' CHECK (kind IN ('header', 'url', 'bank')),
+  side         TEXT NOT NULL DEFAULT 'venta' CHECK (side IN ('compra', 'venta')), -- for shapes that have one rate
+  network      TEXT                                -- the networks it is good from, as given; NULL: any
 ) STRICT;
 CREATE UNIQUE INDEX api_keys_active_name ON api_keys (name) WHERE revoked_at IS NULL;
 

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'unsupported'
   | 'range'
   | 'invalid'
+  | 'too-many'
   | 'busy'
   | 'unavailable'
   | 'disk-full'

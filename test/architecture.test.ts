@@ -15,7 +15,7 @@ const LAYERS = [
   ['cli', 'service', 'commands'],
   'app',
   'demo',
-  ['http', 'status', 'rates', 'documents', 'listener', 'api'],
+  ['http', 'status', 'compat', 'rates', 'documents', 'listener', 'api'],
   'sync',
   ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
   ['providers', 'bccr'],

@@ -3,7 +3,7 @@
 
 import { ALLOWED } from '../domain/secrets.ts'
 import { originsFault, originsIn } from '../http/api/cors.ts'
-import { proxiesFault, proxiesOf } from '../http/listener/proxy.ts'
+import { networksFault, networksOf } from '../http/listener/proxy.ts'
 import { bytesOf, quotaFault, quotaOf, sizeFault } from '../sizes.ts'
 import {
   address,
@@ -166,7 +166,7 @@ export const OPTIONS = {
     value: 'CIDR',
     fallback: undefined,
     help: 'proxies whose X-Forwarded-For names the client in the log, such as 10.0.0.0/8 or loopback, with commas between',
-    format: { fault: proxiesFault, read: proxiesOf },
+    format: { fault: networksFault, read: networksOf },
   },
   'cors-origin': {
     value: 'ORIGIN',

@@ -3,7 +3,13 @@
 import type { IsoDate } from '../dates.ts'
 import type { Db, Row } from './tables.ts'
 
-const PUBLIC = ['id', 'name', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const
+const PUBLIC = [
+  ...(['id', 'name', 'expires_at', 'created_at', 'last_used_at', 'revoked_at'] as const),
+  ...(['kind', 'side', 'network'] as const),
+] as const
+const CHECKED = ['id', 'name', 'hash', 'expires_at', 'kind', 'side', 'network'] as const
+
+export type ActiveApiKey = Pick<Row<'api_keys'>, (typeof CHECKED)[number]>
 
 export type ApiKeyRow = Pick<Row<'api_keys'>, (typeof PUBLIC)[number]>
 
@@ -12,14 +18,8 @@ export function selectApiKeys(db: Db): Promise<ApiKeyRow[]> {
 }
 
 /** Hashes of keys that are not revoked; whether one has expired is for the caller to see. */
-export function selectActiveApiKeyHashes(
-  db: Db,
-): Promise<Pick<Row<'api_keys'>, 'id' | 'name' | 'hash' | 'expires_at'>[]> {
-  return db
-    .selectFrom('api_keys')
-    .select(['id', 'name', 'hash', 'expires_at'])
-    .where('revoked_at', 'is', null)
-    .execute()
+export function selectActiveApiKeyHashes(db: Db): Promise<ActiveApiKey[]> {
+  return db.selectFrom('api_keys').select(CHECKED).where('revoked_at', 'is', null).execute()
 }
 
 export function findApiKey(db: Db, id: number): Promise<ApiKeyRow | undefined> {
@@ -47,7 +47,15 @@ export function findApiKeyByName(db: Db, name: string): Promise<ApiKeyRow | unde
 
 export async function insertApiKey(
   db: Db,
-  key: { name: string; hash: string; createdAt: string; expiresAt?: IsoDate | undefined },
+  key: {
+    name: string
+    hash: string
+    createdAt: string
+    expiresAt?: IsoDate | undefined
+    kind?: ActiveApiKey['kind']
+    side?: ActiveApiKey['side'] | undefined
+    network?: string | undefined
+  },
 ): Promise<number> {
   const row = await db
     .insertInto('api_keys')
@@ -56,6 +64,9 @@ export async function insertApiKey(
       hash: key.hash,
       created_at: key.createdAt,
       expires_at: key.expiresAt ?? null,
+      kind: key.kind ?? 'header',
+      side: key.side ?? 'venta',
+      network: key.network ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -11,6 +11,10 @@ export type RevisionKind = 'correction' | 'refined'
 export type EventKind = 'deleted'
 /** Whether a token acted, or somebody on the command line. */
 export type ActorKind = 'token' | 'cli'
+/** A key for a header; one that may stand in a URL or a form; an old token of the bank, registered as a key. */
+export type KeyKind = 'header' | 'url' | 'bank'
+/** What a shape answers that has one rate of the dollar. */
+export type Side = 'compra' | 'venta'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
 export type Tables = {
@@ -80,6 +84,9 @@ export type Tables = {
     last_used_at: string | null
     revoked_at: string | null
     expires_at: string | null
+    kind: Generated<KeyKind>
+    side: Generated<Side>
+    network: string | null
   }
   companies: {
     id: Generated<number>

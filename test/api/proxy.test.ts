@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { peerOf, proxiesFault, proxiesOf } from '../../src/http/listener/proxy.ts'
+import { networksFault, networksOf, peerOf } from '../../src/http/listener/proxy.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'
@@ -24,8 +24,8 @@ async function clientIn(
 }
 
 const plain = await openApp()
-const trusting = await openApp({ listen: { proxies: proxiesOf('loopback, 10.0.0.0/8,2001:db8::/32') } })
-const elsewhere = await openApp({ listen: { proxies: proxiesOf('10.0.0.0/8') } })
+const trusting = await openApp({ listen: { proxies: networksOf('loopback, 10.0.0.0/8,2001:db8::/32') } })
+const elsewhere = await openApp({ listen: { proxies: networksOf('10.0.0.0/8') } })
 
 test('without trusted proxies the client is the peer, whatever a header says', async () => {
   assert.equal(await clientIn(plain, {}), '127.0.0.1')
@@ -84,8 +84,8 @@ test('a list of proxies is addresses, networks and the word loopback', () => {
     '0.0.0.0/0',
     '::/0',
   ]) {
-    assert.equal(proxiesFault(good), undefined, good)
-    proxiesOf(good)
+    assert.equal(networksFault(good), undefined, good)
+    networksOf(good)
   }
   for (const bad of [
     '',
@@ -100,6 +100,6 @@ test('a list of proxies is addresses, networks and the word loopback', () => {
     '1.2.3.4/-1',
     '010.0.0.1',
   ]) {
-    assert.match(proxiesFault(bad) ?? '', /is none$/, bad)
+    assert.match(networksFault(bad) ?? '', /is none$/, bad)
   }
 })

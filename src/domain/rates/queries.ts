@@ -186,7 +186,7 @@ function notSynchronized({ from, to }: Interval): AppError {
 }
 
 /** Goes on at once where nothing has to be waited for: a turn through the event loop costs more than an answer. */
-function withColumns<T>(
+export function withColumns<T>(
   snapshot: RateSnapshot,
   series: readonly SeriesRow[],
   then: (columns: Column[]) => T,

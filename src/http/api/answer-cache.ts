@@ -10,6 +10,7 @@ import { type CacheStats, createLruCache, type LruCache } from '../../lru.ts'
 import type { Reply } from './endpoint.ts'
 
 const gzip = promisify(gzipLater)
+const NONE = {}
 const KEPT_BYTES = 12 * 1024 * 1024
 const WORTH_COMPRESSING = 1024
 const TOO_LONG_TO_WAIT_FOR = 64 * 1024 // beyond it another thread compresses, for this one has others to serve
@@ -32,10 +33,19 @@ export type Answer = {
   /** Route, form and effective parameters: what makes one answer differ from another. */
   key: string
   contentType: string
-  make(): string | Uint8Array | Promise<string | Uint8Array>
+  make(): Made | Promise<Made>
 }
 
-type KeptAnswer = { tag: string; contentType: string; body: string | Uint8Array; packed?: Uint8Array }
+/** An answer, and its headers beside those of every kept answer. */
+export type Made = { body: string | Uint8Array; headers?: Readonly<Record<string, string>> }
+
+type KeptAnswer = {
+  tag: string
+  contentType: string
+  headers: Readonly<Record<string, string>>
+  body: string | Uint8Array
+  packed?: Uint8Array
+}
 
 export function createAnswerCache(): AnswerCache {
   const stats = { hits: 0, misses: 0 }
@@ -56,9 +66,9 @@ export function createAnswerCache(): AnswerCache {
       const cache = cacheOf(data)
       const known = cache.get(key)
       if (known) return replyWith(event, cache, key, known)
-      const keep = (body: string | Uint8Array) => {
+      const keep = ({ body, headers = NONE }: Made) => {
         const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
-        const answer = { tag, contentType, body }
+        const answer = { tag, contentType, body, headers }
         cache.put(key, answer, sizeOf(key, answer))
         return replyWith(event, cache, key, answer)
       }
@@ -75,16 +85,16 @@ function replyWith(
   key: string,
   answer: KeptAnswer,
 ): Reply | Promise<Reply> {
-  const { tag, body, packed, contentType } = answer
+  const { tag, body, packed, contentType, headers: own } = answer
   const { headers: sent } = event.req
   const held = sent.get('if-none-match')
   if (held) {
     for (const etag of [`"${tag}"`, `"${tag}-gzip"`]) {
-      if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag) }
+      if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag, own) }
     }
   }
   const takesGzip = body.length > WORTH_COMPRESSING && takes(sent.get('accept-encoding'), 'gzip')
-  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`)
+  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
   // `*` stands for any answer there is.
   if (held?.trim() === '*') {
     if (takesGzip) headers['content-encoding'] = 'gzip'
@@ -102,8 +112,8 @@ function replyWith(
   return body.length > TOO_LONG_TO_WAIT_FOR ? gzip(body).then(keep) : keep(gzipSync(body))
 }
 
-function headersOf(etag: string): Record<string, string> {
-  return { etag, 'cache-control': 'private, no-cache', vary: 'Accept, Accept-Encoding' }
+function headersOf(etag: string, own: Readonly<Record<string, string>>): Record<string, string> {
+  return { etag, 'cache-control': 'private, no-cache', vary: 'Accept, Accept-Encoding', ...own }
 }
 
 function sizeOf(key: string, { body, packed }: KeptAnswer): number {

@@ -10,6 +10,7 @@ import { type ErrorShape, invalidParameters, type ValidationItem } from './error
 import { checked, decoded, queryOf } from './params.ts'
 import { send } from './send.ts'
 import { addUnknown } from './unknown-parameters.ts'
+import { KEY_NAMES } from './url-key.ts'
 
 export type Api = {
   /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
@@ -97,6 +98,7 @@ function handlerOf(endpoint: AnyEndpoint): (event: H3Event) => Response | Promis
     const faults: ValidationItem[] = []
     const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
     const sent = queryOf(event.url.search, faults)
+    if (endpoint.takesUrlKeys) for (const name of KEY_NAMES) delete sent[name]
     const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
     if (strict) addUnknown(sent, names, faults)
     if (faults.length > 0) throw invalidParameters(faults)
@@ -108,7 +110,8 @@ function sendReply(event: H3Event, reply: Reply | Promise<Reply>): Response | Pr
   return reply instanceof Promise ? reply.then((one) => send(event, one)) : send(event, reply)
 }
 
-function pathOf(event: H3Event): Record<string, string> {
+/** The parameters in the path of a request. @throws AppError `not-found` for a bad escape */
+export function pathOf(event: H3Event): Record<string, string> {
   const values: Record<string, string> = {}
   for (const [name, raw] of Object.entries(event.context.params ?? {})) {
     const value = decoded(raw.replaceAll('+', '%2B'))

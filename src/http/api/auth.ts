@@ -7,12 +7,13 @@ import type { H3Event } from 'h3'
 import type { Clock, IsoDate } from '../../dates.ts'
 import { expiryOf } from '../../domain/rotation.ts'
 import { AppError } from '../../errors.ts'
-import { selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
+import { type ActiveApiKey, selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
 import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { type ActiveToken, selectActiveTokens, updateTokensUsed } from '../../store/tokens.ts'
 import type { Credentials } from './api.ts'
 import { coalesced } from './coalesced.ts'
+import { keyInUrl } from './url-key.ts'
 
 /** A valid token; with a company, it is for that one alone. */
 export type AuthorizedToken = {
@@ -22,14 +23,17 @@ export type AuthorizedToken = {
   allow: readonly string[]
 }
 
+/** A valid key: where it may stand, and what it prefers. */
+export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network'>
+
 export type Keyring = {
   /**
    * Does a check of the two below, and where it refuses a secret that memory does not know, once more when keys and
    * tokens were read again. A promise only then.
    */
   withLookUp<T>(check: () => T): T | Promise<T>
-  /** The name of an active key. @throws AppError `unauthorized` for any other */
-  checkKey(key: string | null): string
+  /** An active key. @throws AppError `unauthorized` for any other */
+  checkKey(key: string | null): ApiKey
   /**
    * The token in an Authorization header.
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
@@ -49,6 +53,10 @@ type Secrets<T> = { known: Map<string, Known<T>>; used: Set<string> }
 type Stored = { id: number; name: string; hash: string; expires_at: IsoDate | null }
 
 const NO_KEY = 'Missing or invalid API key: send it in the header X-API-Key'
+/** Why a key that other programs write into their logs is refused, and one that must not get there. */
+export const NOT_FOR_URLS =
+  'This key was not made for URLs (cambista key create NAME --in-url): send it in a header'
+const ONLY_RATES = 'This key was made for URLs: it opens rates, conversions and histories, and not this path'
 const NO_TOKEN = 'Invalid or expired token'
 /** Marks the refusal of a secret that may be stored and not yet known. */
 const UNKNOWN = Symbol('unknown secret')
@@ -57,7 +65,7 @@ const LOOK_UP_EVERY_MS = 52 // 20 a second at most, whatever is sent; timers may
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
 export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
-  const keys: Secrets<Stored> = { known: new Map(), used: new Set() }
+  const keys: Secrets<ActiveApiKey> = { known: new Map(), used: new Set() }
   const tokens: Secrets<ActiveToken> = { known: new Map(), used: new Set() }
   const isOver = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
@@ -83,7 +91,7 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       const found = find(keys, key)
       if (!found) throw refusal(NO_KEY, key)
       if (isOver(found)) throw new AppError('unauthorized', NO_KEY)
-      return found.name
+      return found
     },
     checkToken(authorization) {
       const [, secret] = BEARER.exec(authorization ?? '') ?? []
@@ -106,12 +114,18 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
   }
 }
 
-/** A key in the header `X-API-Key`. */
+/** A key in the header `X-API-Key`, or in the URL where the endpoint takes it and the key was made for it. */
 export function keyCredentials(keyring: Keyring): Credentials {
   return {
-    check: (event) =>
+    check: (event, { takesUrlKeys }) =>
       keyring.withLookUp(() => {
-        event.context.key = keyring.checkKey(event.req.headers.get('x-api-key'))
+        const inHeader = event.req.headers.get('x-api-key')
+        const secret = inHeader ?? (takesUrlKeys ? keyInUrl(event) : null)
+        const key = keyring.checkKey(secret)
+        if (key.kind === 'bank') throw new AppError('unauthorized', NO_KEY)
+        if (key.kind === 'url' && !takesUrlKeys) throw new AppError('unauthorized', ONLY_RATES)
+        if (key.kind === 'header' && inHeader === null) throw new AppError('unauthorized', NOT_FOR_URLS)
+        event.context.key = key.name
       }),
     name: 'apiKey',
     scheme: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

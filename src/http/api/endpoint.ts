@@ -15,6 +15,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   summary: string
   /** Whether a client need not say who it is. */
   open?: boolean
+  /** Whether a key that was made for URLs opens it, and may stand in its URL. */
+  takesUrlKeys?: boolean
   /** Whether parameters that it does not have are ignored, as of what is open. */
   ignoresUnknown?: boolean
   /** What the credentials must be good for, where they may be good for a part of an API. */

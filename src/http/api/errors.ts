@@ -8,7 +8,11 @@ import { type Advice, AppError, type ErrorCode } from '../../errors.ts'
 export type ErrorShape = {
   /** How to authenticate, for the WWW-Authenticate of a 401 (decisions 1.6). */
   challenge: string
-  /** The JSON of the body. `details` are those of the AppError. */
+  /** Without it, JSON. */
+  contentType?: string
+  /** The status that goes with a body, for services that answer errors with 200. */
+  status?(of: number): number
+  /** The body. `details` are those of the AppError. */
   body(status: number, message: string, details?: unknown): string
   /** What the message goes on with; an API that has no words for an advice leaves it out. */
   advise?(advice: Advice): string
@@ -33,6 +37,7 @@ const STATUS: Record<ErrorCode, number> = {
   unsupported: 415,
   range: 416,
   invalid: 422,
+  'too-many': 429,
   busy: 503,
   unavailable: 503,
   'disk-full': 507,
@@ -49,18 +54,20 @@ export function errorAnswer(
   shape: ErrorShape,
 ): { status: number; body: string; headers: Record<string, string> } {
   const status = error instanceof AppError ? STATUS[error.code] : 500
+  const typed: Record<string, string> = shape.contentType ? { 'content-type': shape.contentType } : {}
   if (!(error instanceof AppError) || status === 500) {
-    return { status, body: shape.body(status, 'Internal server error'), headers: {} }
+    return { status, body: shape.body(status, 'Internal server error'), headers: typed }
   }
   const { code, details } = error
-  const headers: Record<string, string> = {}
+  const headers = typed
   if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
   if (code === 'method-not-allowed') headers.allow = String(details)
   if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
   if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
-  return { status, body: shape.body(status, error.message + advice, details), headers }
+  const body = shape.body(status, error.message + advice, details)
+  return { status: shape.status?.(status) ?? status, body, headers }
 }
 
 /** A 422 with one item for each bad parameter. */

@@ -4,7 +4,7 @@
 import type * as v from 'valibot'
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import type { AnswerCache } from './answer-cache.ts'
+import type { AnswerCache, Made } from './answer-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
 import { type Forms, formFor, mediaTypeOf } from './forms.ts'
 
@@ -35,7 +35,8 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
       return cache.read((snapshot) => {
         const make = () => {
           const found = find(snapshot, asked)
-          return found instanceof Promise ? found.then((value) => encode(value, asked)) : encode(found, asked)
+          const made = (value: T): Made => ({ body: encode(value, asked) })
+          return found instanceof Promise ? found.then(made) : made(found)
         }
         return answers.reply(event, snapshot, { key, contentType, make })
       })

@@ -1,5 +1,6 @@
 // Who asks. Behind a proxy the peer is the proxy, and the client is who its X-Forwarded-For names: believed only
-// of addresses that the administrator trusts. It is for the log alone; nobody is let in because of an address.
+// of addresses that the administrator trusts. It is for the log, and for networks that the administrator opened
+// (http/compat/admission.ts).
 
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
@@ -8,10 +9,10 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128']
 const FORWARDING =
   /^(forwarded|via|x-real-ip|x-forwarded-\w+|x-client-ip|x-cluster-client-ip|cf-connecting-ip|true-client-ip)$/
 
-const loopback = proxiesOf('loopback')
+const loopback = networksOf('loopback')
 
 /** The addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
-export function proxiesOf(text: string): BlockList {
+export function networksOf(text: string): BlockList {
   const list = new BlockList()
   for (const network of networksIn(text)) {
     const [address = '', prefix] = network.split('/')
@@ -22,7 +23,7 @@ export function proxiesOf(text: string): BlockList {
 }
 
 /** Says which part of such a list is none; undefined: all are right. */
-export function proxiesFault(text: string): string | undefined {
+export function networksFault(text: string): string | undefined {
   const wrong = networksIn(text).find((network) => {
     const [address = '', prefix = '0', ...rest] = network.split('/')
     return !isIP(address) || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bitsOf(address) || rest.length > 0
@@ -53,22 +54,32 @@ export function peerOf(req: IncomingMessage): string {
 export function isSharedBy(proxies: BlockList | undefined): (address: string) => boolean {
   return (address) => {
     const peer = plain(address)
-    return isAmong(peer, loopback) || (proxies !== undefined && isAmong(peer, proxies))
+    return isLoopback(peer) || (proxies !== undefined && isAmong(peer, proxies))
   }
+}
+
+export function isLoopback(address: string): boolean {
+  return isAmong(address, loopback)
 }
 
 /** Whether the request was made on this machine, and by no proxy. */
 export function isLocal(req: IncomingMessage): boolean {
   // An nginx that was told nothing of headers adds none, but speaks HTTP/1.0.
-  if (req.httpVersion === '1.0' || !isAmong(peerOf(req), loopback)) return false
-  return !Object.keys(req.headers).some((name) => FORWARDING.test(name))
+  if (req.httpVersion === '1.0' || !isLoopback(peerOf(req))) return false
+  return !isForwarded(req)
+}
+
+/** Whether a proxy says that it sent the request for another. */
+export function isForwarded(req: IncomingMessage): boolean {
+  return Object.keys(req.headers).some((name) => FORWARDING.test(name))
 }
 
 function networksIn(text: string): string[] {
   return text.split(',').flatMap((one) => (one.trim() === 'loopback' ? LOOPBACK : [one.trim()]))
 }
 
-function isAmong(address: string, list: BlockList): boolean {
+/** Whether an address is in one of the networks. */
+export function isAmong(address: string, list: BlockList): boolean {
   return isIP(address) !== 0 && list.check(address, familyOf(address))
 }
 

@@ -60,6 +60,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
       }),
       answer: ConversionOut,
       notFound: 'No data for that pair or date',
+      takesUrlKeys: true,
       effective: ({ on, ...asked }, today) => ({ ...asked, day: on ?? today }),
       find: conversionOn,
       forms: [jsonForm(encodeConversion)],

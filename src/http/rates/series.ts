@@ -65,6 +65,7 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
       query: v.object({ from: v.optional(DateParam), to: v.optional(DateParam) }),
       answer: SeriesHistoryOut,
       notFound: 'No such series',
+      takesUrlKeys: true,
       effective({ series_id, from, to }, today) {
         const range = historyRange({ from, to }, today)
         if (!range) throw reversedRange(from ?? '')

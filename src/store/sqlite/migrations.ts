@@ -194,6 +194,9 @@ CREATE INDEX events_by_age ON events (at);
 
 const ROTATION = `
 ALTER TABLE api_keys ADD COLUMN expires_at TEXT;
+ALTER TABLE api_keys ADD COLUMN kind TEXT NOT NULL DEFAULT 'header' CHECK (kind IN ('header', 'url', 'bank'));
+ALTER TABLE api_keys ADD COLUMN side TEXT NOT NULL DEFAULT 'venta' CHECK (side IN ('compra', 'venta'));
+ALTER TABLE api_keys ADD COLUMN network TEXT;
 CREATE TABLE former_secrets (
   hash         TEXT PRIMARY KEY,
   key_id       INTEGER REFERENCES api_keys (id),

@@ -1,0 +1,131 @@
+// What one unit of a currency is worth in others: over every series that the bank publishes, in the way of /convert. This is
+// what the shapes of other services answer, each in its own words.
+
+import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
+import type { SeriesRow } from '../../store/series.ts'
+import type { Side } from '../../store/tables.ts'
+import { type Column, makeColumn } from './column.ts'
+import { convert, findRoute, type Leg, type ValuedLeg } from './convert.ts'
+import { withColumns } from './queries.ts'
+import type { RateSnapshot } from './rate-cache.ts'
+
+/** Which rates are meant; a quote that nothing leads to is left out of the answer. */
+export type CrossQuery = {
+  provider: string
+  base: string
+  quotes: readonly string[]
+  side: Side
+}
+
+/**
+ * A rate: the day that it is of, the older of its legs', and to how many decimals it is rounded. It is exact unless a
+ * parity of it is rounded: the dollar is published with two decimals.
+ */
+export type Cross = {
+  quote: string
+  rate: string
+  date: IsoDate
+  roundedTo: number | undefined
+  exact: boolean
+}
+
+/** The same on a day of a range. */
+export type DayCross = Cross & { day: IsoDate }
+
+const EMPTY = makeColumn(new Int32Array(), [])
+
+/** Every currency of a provider, by code. */
+export function currenciesOf(snapshot: RateSnapshot, provider: string): string[] {
+  const codes = new Set<string>()
+  for (const pair of snapshot.pairsOf(provider).keys()) for (const code of pair.split('/')) codes.add(code)
+  return [...codes].sort()
+}
+
+/** The rates on a day, in the order of `quotes`; what has no value then, or a hole before the day, is left out. */
+export function crossesOn(
+  snapshot: RateSnapshot,
+  { day, ...query }: CrossQuery & { day: IsoDate },
+): Cross[] | Promise<Cross[]> {
+  const routes = routesOf(snapshot, query)
+  return withColumns(snapshot, seriesOf(routes), (columns) => {
+    const valueOn = valuer(snapshot, columnsById(routes, columns))
+    return routes.flatMap(({ quote, legs }) => valueOn(quote, legs, day) ?? [])
+  })
+}
+
+/**
+ * The rates on each day of a range on which either leg of one has a value, in the order of days and then of `quotes`.
+ * A day without a value of a leg has the last one before it, if no hole lies between.
+ */
+export function crossesBetween(
+  snapshot: RateSnapshot,
+  { from, to, ...query }: CrossQuery & { from: IsoDate; to: IsoDate },
+): DayCross[] | Promise<DayCross[]> {
+  const routes = routesOf(snapshot, query)
+  return withColumns(snapshot, seriesOf(routes), (loaded) => {
+    const columns = columnsById(routes, loaded)
+    const valueOn = valuer(snapshot, columns)
+    const byDay = new Map<number, DayCross[]>()
+    for (const { quote, legs } of routes) {
+      for (const number of daysOf(legs, columns, from, to)) {
+        const day = isoOf(number)
+        const cross = valueOn(quote, legs, day)
+        if (cross) byDay.getOrInsertComputed(number, () => []).push({ ...cross, day })
+      }
+    }
+    return [...byDay.keys()].sort((a, b) => a - b).flatMap((day) => byDay.get(day) ?? [])
+  })
+}
+
+function isExact(legs: readonly ValuedLeg[]): boolean {
+  return legs.every(
+    ({ series, point }) => point.rounded_to === undefined || series.rate_type !== 'referencia',
+  )
+}
+
+type Routed = { quote: string; legs: readonly Leg[] }
+
+function routesOf(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): Routed[] {
+  const pairs = snapshot.pairsOf(provider)
+  return quotes.flatMap((quote) => {
+    const route = findRoute(pairs, base, quote, side)
+    return 'missing' in route ? [] : [{ quote, legs: route.legs }]
+  })
+}
+
+function seriesOf(routes: readonly Routed[]): SeriesRow[] {
+  return [...new Set(routes.flatMap(({ legs }) => legs.map(({ series }) => series)))]
+}
+
+function columnsById(routes: readonly Routed[], columns: readonly Column[]): ReadonlyMap<number, Column> {
+  return new Map(seriesOf(routes).map(({ id }, at) => [id, columns[at] ?? EMPTY]))
+}
+
+function valuer(snapshot: RateSnapshot, columns: ReadonlyMap<number, Column>) {
+  return (quote: string, legs: readonly Leg[], day: IsoDate): Cross | undefined => {
+    const stored = legs.map(({ series: { id } }) => ({
+      column: columns.get(id) ?? EMPTY,
+      covered: snapshot.coveredOf(id),
+    }))
+    const found = convert('1', legs, stored, day)
+    if (!found || 'hole' in found) return undefined
+    const { rate, rateDate: date, roundedTo, legs: valued } = found
+    return { quote, rate, date, roundedTo, exact: isExact(valued) }
+  }
+}
+
+/** The days of a range on which a leg has a value, each once; those of a currency in itself are all. */
+function daysOf(
+  legs: readonly Leg[],
+  columns: ReadonlyMap<number, Column>,
+  from: IsoDate,
+  to: IsoDate,
+): Set<number> {
+  const days = new Set<number>()
+  const [first, last] = [dayOf(from), dayOf(to)]
+  if (legs.length === 0) for (let day = first; day <= last; day++) days.add(day)
+  for (const { series } of legs) {
+    for (const day of columns.get(series.id)?.days ?? []) if (day >= first && day <= last) days.add(day)
+  }
+  return days
+}

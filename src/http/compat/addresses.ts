@@ -1,0 +1,80 @@
+// The addresses at which other services' programs ask: at the upstream's own path, below /compat/<shape>/, and both below
+// /k/<key>/ for a program that can set an address and nothing else. Here each of them becomes the one address under
+// which its endpoint is mounted. What is none of them stays as it is.
+
+/** A request's target as it is to be routed: the path and query, and the key that stood in the path. */
+export type Address = { target: string; key: string | undefined }
+
+const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
+const ASMX_FOLDERS =
+  /^\/(?:indicadores\/suscripciones\/ws|indicadores\/suministro\/sw|indicadoreseconomicos\/webservices)\/wsindicadoreseconomicos\.asmx(?=\/|$)/i
+const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
+const SDDE_BASE = /^(?:\/sdde)?\/api\/bccr\.ge\.sdde\.publico\.indicadores\.api(?=\/|$)/i
+const DATE = String.raw`\d{4}-\d\d-\d\d`
+const UNVERSIONED = new RegExp(`^/(?:latest|current|currencies|${DATE}(?:\\.\\.(?:${DATE})?)?)$`)
+const APILAYER = /^(?:\/api|\/currency_data)?\/(live|historical|convert|timeframe|list)$/
+const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE})$`)
+const OXR = new RegExp(
+  `^/api/(latest|currencies|usage|time-series|historical/${DATE})\\.json$|^/api/convert/[^/]+/[^/]+/[^/]+$`,
+)
+const KEYED_LATEST = /[?&](?:access_key|base_currency)=/
+
+/** Paths of one shape: what its path below `/compat/<shape>` is; undefined: it is none of this shape. */
+type Rule = (path: string, query: string) => string | undefined
+
+/** In this order: of two shapes with the same path the first has it. */
+const SHAPES: Readonly<Record<string, Rule>> = {
+  bccr: (path) => (ASMX_FOLDERS.test(path) ? path.replace(ASMX_FOLDERS, ASMX) : undefined),
+  sdde: (path) => (SDDE_BASE.test(path) ? path.replace(SDDE_BASE, SDDE) : undefined),
+  hacienda: (path) => (/^\/indicadores\/tc(?:\/|$)/.test(path) ? path : undefined),
+  oxr: (path) => (OXR.test(path) ? path : undefined),
+  fixer(path, query) {
+    const [, rest] =
+      FIXER.exec(path) ?? (KEYED_LATEST.test(query) && UNVERSIONED.test(path) ? ['', path.slice(1)] : [])
+    return rest && `/api/${rest}`
+  },
+  currencylayer(path) {
+    const [, rest] = APILAYER.exec(path) ?? []
+    return rest && `/${rest}`
+  },
+  'exchangerate-api': (path) => (/^\/v[46]\//.test(path) ? path : undefined),
+  frankfurter: (path) => (/^\/v[12](?:\/|$)/.test(path) || UNVERSIONED.test(path) ? path : undefined),
+}
+
+/** Shapes that are another's under a name of their own. */
+const ALIASES: Readonly<Record<string, string>> = { 'hacienda-2020': 'hacienda' }
+
+const V6_KEYED = /^(\/v6)\/(?!latest\/)([^/?]+)(?=\/(?:latest|pair|codes|history|quota)(?:[/?]|$))/
+const OWN = /^\/(?:api\/v1|healthz|readyz|openapi\.json|metrics)(?:[/?]|$)/
+const KEYED = /^\/k\/([^/?]+)(?=\/)/
+const NAMED = /^\/compat\/([^/?]+)(?=\/)/
+
+/** Where a request goes. `target` begins with a slash. */
+export function addressOf(target: string): Address {
+  if (OWN.test(target)) return { target, key: undefined } // most requests, at the cost of one look
+  const [prefix, key] = KEYED.exec(target) ?? []
+  const rest = prefix === undefined ? target : target.slice(prefix.length)
+  const own = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
+  if (own) {
+    const [whole, version, inside] = own
+    const path = rest.slice(rest.indexOf(whole) + whole.length)
+    return { target: `/compat/exchangerate-api${version}/keyed${path}`, key: inside }
+  }
+  return { target: shapeTarget(rest) ?? rest, key }
+}
+
+function shapeTarget(target: string): string | undefined {
+  const at = target.indexOf('?')
+  const [whole, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at)]
+  const [prefix, name] = NAMED.exec(whole) ?? []
+  const path = (prefix === undefined ? whole : whole.slice(prefix.length)).replace(/\/+$/, '')
+  if (name !== undefined) {
+    const found = SHAPES[ALIASES[name] ?? name]?.(path, query) ?? path
+    return `/compat/${name}${found}${query}`
+  }
+  for (const [shape, rule] of Object.entries(SHAPES)) {
+    const found = rule(path, query)
+    if (found !== undefined) return `/compat/${shape}${found}${query}`
+  }
+  return undefined
+}

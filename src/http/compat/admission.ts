@@ -1,0 +1,126 @@
+// Who may ask in the shapes of other services: a key in one of the ways in which their programs send one, or a client of a
+// network that the operator opened. Most of these programs can set an address and nothing else.
+
+import type { IncomingMessage } from 'node:http'
+import type { BlockList } from 'node:net'
+import type { H3Event } from 'h3'
+import type { Clock } from '../../dates.ts'
+import { AppError } from '../../errors.ts'
+import { createLruCache } from '../../lru.ts'
+import type { Side } from '../../store/tables.ts'
+import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../api/auth.ts'
+import { nodeOf } from '../api/send.ts'
+import { keyInPath, keyInQuery } from '../api/url-key.ts'
+import { clientOf, isAmong, isForwarded, isLocal, isLoopback, networksOf, peerOf } from '../listener/proxy.ts'
+
+/** Networks whose clients need no key; `any`: all. */
+export type OpenNetworks = BlockList | 'any'
+
+export type AdmissionDeps = {
+  keyring: Keyring
+  clock: Clock
+  open: OpenNetworks | undefined
+  /** Proxies whose X-Forwarded-For is believed. */
+  proxies: BlockList | undefined
+}
+
+/** What is known of a client that was let in: the side of the dollar that its key is for. */
+export type Admitted = { side: Side }
+
+/** `inBody`: a key that came in a form or in SOAP. @throws AppError `unauthorized`, or `too-many` after many wrong ones */
+export type Admission = (event: H3Event, inBody?: string | null) => Admitted | Promise<Admitted>
+
+const WRONG_A_MINUTE = 20
+const MINUTE_MS = 60_000
+const ADDRESSES_BYTES = 1024 * 1024
+const NO_KEY = 'Missing or invalid key'
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { keyring, clock, open, proxies } = deps
+  const wrong = createLruCache<{ count: number; until: number }>(ADDRESSES_BYTES)
+  const refuse = (client: string, error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'unauthorized') throw error
+    const now = clock().getTime()
+    const before = wrong.get(client)
+    const counted = before && before.until > now ? before : { count: 0, until: now + MINUTE_MS }
+    counted.count += 1
+    wrong.put(client, counted, client.length + 100)
+    if (counted.count > WRONG_A_MINUTE)
+      throw new AppError('too-many', 'Too many wrong keys: try again in a minute')
+    throw error
+  }
+  return (event, inBody) => {
+    const { req } = nodeOf(event)
+    const client = clientBehind(req, proxies)
+    const sent = secretOf(event, inBody)
+    const isOpen = open !== undefined && isInside(req, open, proxies)
+    const admit = (): Admitted => {
+      if (sent === undefined) {
+        if (isOpen) return { side: 'venta' }
+        throw new AppError('unauthorized', NO_KEY)
+      }
+      const key = keyring.checkKey(sent.secret)
+      checkPlace(key, sent.isHeader, inBody !== undefined, client)
+      event.context.key = key.name
+      return { side: key.side }
+    }
+    const refused = (error: unknown): Admitted => {
+      // Where no key is needed, an old token that a program goes on sending is no reason to refuse it.
+      if (isOpen && error instanceof AppError && error.code === 'unauthorized') return { side: 'venta' }
+      if (sent === undefined) throw error
+      return refuse(client, error)
+    }
+    try {
+      const admitted = keyring.withLookUp(admit)
+      return admitted instanceof Promise ? admitted.catch(refused) : admitted
+    } catch (error) {
+      return refused(error)
+    }
+  }
+}
+
+/** Whether a request comes from one of the networks: by its socket, or by what a trusted proxy says of it. */
+export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: BlockList | undefined): boolean {
+  if (open === 'any') return true
+  const peer = peerOf(req)
+  const isProxied = proxies !== undefined && isAmong(peer, proxies)
+  if (!isProxied && isForwarded(req)) return false
+  const client = isProxied ? clientOf(peer, req, proxies) : peer
+  if (isProxied && isAmong(client, proxies)) return false // it names nobody before itself
+  if (isLoopback(client)) return !isProxied && isLocal(req) && isAmong(client, open)
+  return isAmong(client, open)
+}
+
+function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): string {
+  const peer = peerOf(req)
+  return proxies && isAmong(peer, proxies) ? clientOf(peer, req, proxies) : peer
+}
+
+/** A key of its kind only where it was made for, and one of the bank only from its network. */
+function checkPlace(key: ApiKey, isHeader: boolean, isLegacy: boolean, client: string): void {
+  if (key.kind === 'header' && !isHeader) throw new AppError('unauthorized', NOT_FOR_URLS)
+  if (key.kind !== 'bank') return
+  const isNear = key.network !== null && isAmong(client, networksOf(key.network))
+  if (!isLegacy || !isNear) throw new AppError('unauthorized', NO_KEY)
+}
+
+/** The key of a request, of the ways of sending one the first that was used. */
+function secretOf(
+  event: H3Event,
+  inBody: string | null | undefined,
+): { secret: string; isHeader: boolean } | undefined {
+  const { headers } = event.req
+  const inHeader =
+    headers.get('x-api-key') || headers.get('apikey') || authorization(headers.get('authorization'))
+  if (inHeader) return { secret: inHeader, isHeader: true }
+  const secret = keyInQuery(event) || event.url.searchParams.get('Token') || inBody || keyInPath(event)
+  return secret ? { secret, isHeader: false } : undefined
+}
+
+/** A bearer token; or of Basic the password, or the user where there is no password. */
+function authorization(header: string | null): string | undefined {
+  const [, scheme = '', sent = ''] = /^(bearer|basic) +([\x21-\x7e]+) *$/i.exec(header ?? '') ?? []
+  if (scheme.toLowerCase() !== 'basic') return sent || undefined
+  const [user = '', ...password] = Buffer.from(sent, 'base64').toString().split(':')
+  return password.join(':') || user || undefined
+}

@@ -1,0 +1,39 @@
+// What programs ask for and is not held, in the log once a day each: so that the operator learns what is missed.
+
+import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
+import type { Log } from '../../log.ts'
+
+export type Missed = {
+  /** An indicator or a currency that nothing is stored of. `what` is cut. */
+  indicator(shape: string, what: string): void
+  /** Values that are stored rounded. */
+  rounded(count: number): void
+}
+
+const MOST_A_DAY = 200
+const LONGEST = 40
+
+export function createMissed(log: Log, clock: Clock): Missed {
+  let day: IsoDate | undefined
+  let told = new Set<string>()
+  const isNew = (what: string) => {
+    const today = todayIn(clock)
+    if (day !== today) told = new Set()
+    day = today
+    if (told.has(what) || told.size >= MOST_A_DAY) return false
+    told.add(what)
+    return true
+  }
+  return {
+    indicator(shape, what) {
+      const short = what.slice(0, LONGEST)
+      if (isNew(`${shape} ${short}`)) log.info('asked for what is not held', { shape, indicator: short })
+    },
+    rounded(count) {
+      if (!isNew('rounded')) return
+      const advice =
+        "the bank's token makes them exact (--bccr-token-file), --serve-rounded answers them as they are"
+      log.warn('rounded values are not served', { values: count, advice })
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addressOf } from '../../../src/http/compat/addresses.ts'
+
+const ASMX = '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
+const SDDE = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
+
+for (const [asked, target] of [
+  ['/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx', ASMX],
+  ['/Indicadores/Suscripciones/WS/wsIndicadoresEconomicos.asmx?WSDL', `${ASMX}?WSDL`],
+  ['/indicadores/suministro/sw/WSINDICADORESECONOMICOS.ASMX/Op?a=1', `${ASMX}/Op?a=1`],
+  ['/indicadoreseconomicos/WebServices/wsIndicadoresEconomicos.asmx/', ASMX],
+  ['/compat/bccr/Indicadores/Suministro/SW/wsindicadoreseconomicos.asmx/Op', `${ASMX}/Op`],
+  ['/indicadores/tc', '/compat/hacienda/indicadores/tc'],
+  [
+    '/indicadores/tc/dolar/historico/?d=2026-01-01',
+    '/compat/hacienda/indicadores/tc/dolar/historico?d=2026-01-01',
+  ],
+  ['/compat/hacienda-2020/indicadores/tc', '/compat/hacienda-2020/indicadores/tc'],
+  ['/v1/latest?base=USD', '/compat/frankfurter/v1/latest?base=USD'],
+  ['/v1', '/compat/frankfurter/v1'],
+  ['/v2/rates.csv', '/compat/frankfurter/v2/rates.csv'],
+  ['/latest?from=USD&to=CRC', '/compat/frankfurter/latest?from=USD&to=CRC'],
+  ['/2026-01-02', '/compat/frankfurter/2026-01-02'],
+  ['/2026-01-02..', '/compat/frankfurter/2026-01-02..'],
+  ['/2026-01-02..2026-01-05/', '/compat/frankfurter/2026-01-02..2026-01-05'],
+  ['/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/cuadro/1/series', `${SDDE}/cuadro/1/series`],
+  ['/api/bccr.ge.sdde.publico.indicadores.api/x', `${SDDE}/x`],
+  ['/live?access_key=a', '/compat/currencylayer/live?access_key=a'],
+  ['/api/live', '/compat/currencylayer/live'],
+  ['/currency_data/timeframe', '/compat/currencylayer/timeframe'],
+  ['/convert?from=USD', '/compat/currencylayer/convert?from=USD'],
+  ['/latest?access_key=a', '/compat/fixer/api/latest?access_key=a'],
+  ['/fixer/2026-01-02', '/compat/fixer/api/2026-01-02'],
+  ['/api/latest', '/compat/fixer/api/latest'],
+  ['/api/latest.json', '/compat/oxr/api/latest.json'],
+  ['/api/historical/2026-01-02.json', '/compat/oxr/api/historical/2026-01-02.json'],
+  ['/api/convert/1/USD/CRC', '/compat/oxr/api/convert/1/USD/CRC'],
+  ['/v6/latest/USD', '/compat/exchangerate-api/v6/latest/USD'],
+  ['/v4/latest/USD', '/compat/exchangerate-api/v4/latest/USD'],
+  ['/compat/valor?de=USD', '/compat/valor?de=USD'],
+  ['/', '/'],
+  ['/api/v1/rates?on=2026-01-02', '/api/v1/rates?on=2026-01-02'],
+  ['/api/v1/convert?x', '/api/v1/convert?x'],
+  ['/openapi.json', '/openapi.json'],
+  ['/nothing/at/all?x', '/nothing/at/all?x'],
+  ['/compat/unknown/x', '/compat/unknown/x'],
+] as const) {
+  test(`${asked} is ${target}`, () => assert.deepEqual(addressOf(asked), { target, key: undefined }))
+
+  test(`a key in the path before ${asked} is cut out`, () => {
+    assert.deepEqual(addressOf(`/k/cbk_secret${asked}`), { target, key: 'cbk_secret' })
+  })
+}
+
+test('a key alone is no address', () => {
+  for (const one of ['/k', '/k/', '/k/secret']) assert.equal(addressOf(one).key, undefined, one)
+})
+
+test('the key of ExchangeRate-API stands inside the path, and is cut out too', () => {
+  for (const [asked, path] of [
+    ['/v6/secret/latest/USD', '/v6/keyed/latest/USD'],
+    ['/v6/secret/pair/USD/CRC/10?x=1', '/v6/keyed/pair/USD/CRC/10?x=1'],
+    ['/compat/exchangerate-api/v6/secret/codes', '/v6/keyed/codes'],
+  ] as const) {
+    assert.deepEqual(addressOf(asked), { target: `/compat/exchangerate-api${path}`, key: 'secret' })
+  }
+})
