@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { TIME_ZONE } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import { TIME_ZONE } from '../../schedule.ts'
 import { selectLastFinishedRun } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Scheduler } from '../../sync/scheduler.ts'
