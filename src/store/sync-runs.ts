@@ -160,11 +160,12 @@ export async function selectStartsOf(
   return rows.map((row) => new Date(row.started_at))
 }
 
-/** The run that ended last of those in which nothing failed. */
-export function selectLastGoodRun(db: Db): Promise<SyncRunRow | undefined> {
+/** The run of a provider that ended last of those in which nothing failed. */
+export function selectLastGoodRunOf(db: Db, providerId: number): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
     .select(COLUMNS)
+    .where('provider_id', '=', providerId)
     .where('status', '=', 'ok')
     .orderBy('id', 'desc')
     .limit(1)
@@ -186,6 +187,18 @@ export function selectLastFinishedRun(db: Db): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
     .select(COLUMNS)
+    .where('finished_at', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The same of one provider. */
+export function selectLastFinishedRunOf(db: Db, providerId: number): Promise<SyncRunRow | undefined> {
+  return db
+    .selectFrom('sync_runs')
+    .select(COLUMNS)
+    .where('provider_id', '=', providerId)
     .where('finished_at', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)
