@@ -99,9 +99,16 @@ export async function closeInterruptedRuns(
   await closing('error').execute()
 }
 
-/** Whether a run of refining has not come to its end. */
-export async function isRefining(db: Db): Promise<boolean> {
-  return (await findOpenRefining(db)) !== undefined
+/** What triggered the newest run that has not come to its end. */
+export async function findOpenTrigger(db: Db): Promise<SyncTrigger | undefined> {
+  const row = await db
+    .selectFrom('sync_runs')
+    .select('trigger')
+    .where('finished_at', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.trigger
 }
 
 /** The run of refining that has not come to its end. */

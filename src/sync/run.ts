@@ -15,9 +15,9 @@ import { type Lock, takeLock } from '../store/sqlite/lock.ts'
 import {
   closeInterruptedRuns,
   closeRun,
+  findOpenTrigger,
   INTERRUPTED,
   insertRun,
-  isRefining,
   type SyncRunRow,
 } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
@@ -63,6 +63,7 @@ export const ENDED = 'sync finished'
 const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
 const TELL_EVERY_MS = 30_000
 const TRY_AGAIN_MS = 20
+const LOOKS_WITHIN_MS = 1000 // a query for each series
 const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with its time-out and its tries
 
 /**
@@ -88,12 +89,18 @@ export async function syncAll(
   }
 }
 
-/** The lock of a sync. Refining gives it up after each window, so it is waited for; undefined when a sync holds it. */
+/**
+ * The lock of a sync; undefined when a sync holds it. Refining gives it up after each window, so it is waited for, and
+ * briefly so while no run is open: refining looks for its first window before it opens one.
+ */
 async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
-  const until = performance.now() + REFINING_ENDS_WITHIN_MS
+  const begun = performance.now()
   for (;;) {
     const lock = takeLock(dataDir, 'sync.lock')
-    if (lock || performance.now() > until || !(await isRefining(db))) return lock
+    if (lock) return lock
+    const trigger = await findOpenTrigger(db)
+    const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : LOOKS_WITHIN_MS
+    if (performance.now() - begun > longest) return undefined
     await sleep(TRY_AGAIN_MS)
   }
 }
