@@ -5,7 +5,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { examine } from '../../../src/domain/doctor/doctor.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import type { Provider } from '../../../src/providers/provider.ts'
+import { selectCoverage } from '../../../src/store/coverage.ts'
 import { updateProviderEnabled } from '../../../src/store/providers.ts'
+import { readRecord } from '../../../src/sync/record.ts'
 import { startTestApp, type TestAppOptions } from '../../support/app.ts'
 import { fixedClock, temporaryDirectory } from '../../support/ground.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
@@ -76,6 +79,44 @@ test('a second provider gets the ids that follow, also beside a database that is
       [1, 'bccr'],
       [2, 'pruebas'],
     ],
+  )
+})
+
+test('each run counts its days in the zone of its provider', async (t) => {
+  const clock = fixedClock('2026-03-24T22:30:00Z') // 16:30 in Costa Rica, 00:30 of the next day in Helsinki
+  const both = await startBoth(t, { clock })
+  const { syncBoth, json } = both
+  const ends = await syncBoth()
+  assert.deepEqual(
+    ends.map(({ run, current }) => [run.status, run.date_to, current]),
+    [
+      ['ok', '2026-03-25', true],
+      ['ok', '2026-03-26', true],
+    ],
+  )
+  const { rate_date } = await json<Json>('/api/v1/rates/latest?provider=pruebas&base=EUR&quote=USD')
+  assert.equal(rate_date, '2026-03-24')
+  const covered = await elsewhere(both, (db) => selectCoverage(db))
+  const newest = [2, 48].map((id) => covered.get(id)?.at(-1)?.to)
+  assert.deepEqual(newest, ['2026-03-25', '2026-03-25'], 'a value of tomorrow, and a day that has begun')
+})
+
+test('a run knows what is covered of its own provider, and of no other', async (t) => {
+  const both = await startBoth(t)
+  const coveredOf = (provider: Provider) =>
+    elsewhere(both, async (db) => {
+      const { series, covered } = await readRecord(db, provider, both.clock.read, async () => {})
+      const ids = new Set(series.map(({ id }) => id))
+      return [...covered.answered.keys()].map((id) => ids.has(id))
+    })
+  await both.syncBoth()
+  assert.deepEqual(
+    await coveredOf(bccr),
+    Array.from({ length: 47 }, () => true),
+  )
+  assert.deepEqual(
+    await coveredOf(pruebas),
+    Array.from({ length: 4 }, () => true),
   )
 })
 
