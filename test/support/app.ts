@@ -9,6 +9,7 @@ import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
+import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/blobs.ts'
@@ -89,7 +90,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
     {
       clock: clock.read,
       ...(options.blobFs && { blobFs: options.blobFs }),
-      ...(options.providers && { providers: options.providers }),
+      providers: options.providers ?? [bccr],
     },
   )
   t.after(() => app.close())

@@ -30,12 +30,12 @@ const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
 const EXECUTABLE = '/usr/local/bin/cambista'
 const DATA_DIR = '/var/lib/cambista'
 const SETTINGS_DIR = dirname(SETTINGS_FILE)
-/** The files of the providers' tokens. */
-const TOKENS = PROVIDERS.flatMap(({ settings: { token } }) =>
-  token?.installed
-    ? { option: named(token), file: join(SETTINGS_DIR, token.installed.file), title: token.installed.title }
-    : [],
-)
+/** The tokens of the providers, and the files that they are in. */
+export const TOKENS = PROVIDERS.flatMap(({ settings: { token } }) => {
+  if (!token?.installed) return []
+  const { file, title } = token.installed
+  return { option: named(token), name: token.name, file: join(SETTINGS_DIR, file), title }
+})
 const USER = 'cambista'
 
 export function unitText(): string {
