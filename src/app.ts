@@ -25,22 +25,21 @@ import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
-import { refine } from './sync/refine.ts'
-import { type SyncEnd, type SyncRequest, syncAll, whyAgain } from './sync/run.ts'
-import { createScheduler, disabledScheduler } from './sync/scheduler.ts'
-import { readStartFacts } from './sync/start.ts'
+import { type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
+import { openSchedulers } from './sync/schedulers.ts'
 
 export type AppConfig = ServerOptions & {
   dataDir: string
   scheduler: boolean
-  syncCron: string
+  /** When a provider is synced, in the time of its zone. */
+  syncCron: (provider: Provider) => string
   backfillFrom: IsoDate
   /** Undefined: no backups by itself. */
   backup?: BackupPlan | undefined
   /** For how many days events are kept. */
   keepEvents: number
-  /** Read anew for each sync run. */
-  providerSettings: () => ProviderSettings
+  /** A provider's own settings, read anew for each run of it. */
+  providerSettings: (provider: Provider) => ProviderSettings
   limits: UploadLimits
   log: Log
 }
@@ -79,7 +78,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   await ensureCatalogue(db, providers)
   const columnReads = openReads(config.dataDir)
   parts.defer(() => columnReads.destroy())
-  const cache = await openRateCache(columnReads)
+  const cache = await openRateCache(columnReads, providers)
   const keyring = await openKeyring(db, clock)
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
@@ -109,34 +108,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     },
   }
   const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
-  // After each good run, and beside everything else.
-  const stopRefining = new AbortController()
-  let refining: Promise<unknown> | undefined
-  const startRefining = () => {
-    refining ??= refine(syncDeps, providers, { signal: stopRefining.signal })
-      .catch((error: unknown) => log.error('refining failed', { reason: reasonOf(error) }))
-      .finally(() => {
-        refining = undefined
-      })
-  }
-  parts.defer(async () => {
-    stopRefining.abort()
-    await refining
-  })
-  const facts = await readStartFacts(db, syncDeps)
-  const scheduler = config.scheduler
-    ? createScheduler({
-        cron: config.syncCron,
-        clock,
-        log,
-        facts,
-        run: async (trigger, signal) => {
-          const ends = await sync({ trigger, signal, range: undefined })
-          if (ends.every(({ run }) => run.status === 'ok')) startRefining()
-          return whyAgain(ends)
-        },
-      })
-    : disabledScheduler(config.syncCron)
+  const { scheduler: enabled, syncCron: cronOf } = config
+  const scheduler = await openSchedulers(syncDeps, providers, { enabled, cronOf })
   parts.defer(() => scheduler.close())
   const { dataDir } = config
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
@@ -144,16 +117,14 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
-  const [first] = providers.flatMap(({ feeds }) => feeds)
-  const historyFrom = first ? floorOf(first, config.backfillFrom) : config.backfillFrom
-  const health = { historyFrom, reading: historyProgress }
+  const historyFrom = ({ feeds: [first] }: Provider) =>
+    first ? floorOf(first, config.backfillFrom) : config.backfillFrom
+  const health = { providers, historyFrom, reading: historyProgress }
   const stores = { db, reads, blobs, blobsDir }
   const deps = { ...stores, cache, keyring, scheduler, backups, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   scheduler.start()
-  const isGood = facts.providers.every(({ lastRun }) => lastRun?.status === 'ok')
-  if (config.scheduler && isGood) startRefining()
   backups?.start()
   const { keepEvents } = config
   const housekeeping = startHousekeeping({ db, clock, log, keepEvents })

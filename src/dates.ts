@@ -1,5 +1,5 @@
 // Calendar days. A day is an IsoDate ('YYYY-MM-DD') outside and a day number (days since 1970-01-01)
-// where days are counted or searched. No Date object and no host time zone decides which day it is.
+// where days are counted or searched. The host's time zone never decides which day it is.
 
 export type IsoDate = string
 export type Clock = () => Date
@@ -11,6 +11,8 @@ export const EARLIEST_DAY: IsoDate = '1900-01-01'
 export const LATEST_DAY: IsoDate = '2999-12-31'
 
 const DAY_MS = 86_400_000
+/** That of the program's own days: of `on`, of keys and of nightly backups. */
+export const TIME_ZONE = 'America/Costa_Rica'
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -71,9 +73,28 @@ export function addDays(date: IsoDate, days: number): IsoDate {
   return isoOf(dayOf(date) + days)
 }
 
-/** Today in Costa Rica, whatever the machine's time zone (decisions 1.1). */
-export function todayIn(clock: Clock): IsoDate {
+/** Today in a time zone, by default that of Costa Rica, whatever the machine's (decisions 1.1). */
+export function todayIn(clock: Clock, timeZone = TIME_ZONE): IsoDate {
+  if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).slice(0, 10)
   return isoOf(Math.floor((clock().getTime() + COSTA_RICA_OFFSET_MS) / DAY_MS))
+}
+
+/** The time of day in a time zone: `16:05`. */
+export function timeIn(clock: Clock, timeZone: string): string {
+  return wallClock(clock, timeZone).slice(11)
+}
+
+const WALL_CLOCKS = new Map<string, Intl.DateTimeFormat>()
+
+/** What clocks show in a zone: `2026-03-24 16:05`. */
+function wallClock(clock: Clock, timeZone: string): string {
+  const format = WALL_CLOCKS.getOrInsertComputed(timeZone, () => {
+    const two = '2-digit'
+    const fields = { year: 'numeric', month: two, day: two, hour: two, minute: two } as const
+    return new Intl.DateTimeFormat('en', { timeZone, hourCycle: 'h23', ...fields })
+  })
+  const parts = Object.fromEntries(format.formatToParts(clock()).map(({ type, value }) => [type, value]))
+  return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}`
 }
 
 /** When a day of Costa Rica ends, in milliseconds since 1970. */

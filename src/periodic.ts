@@ -32,16 +32,19 @@ const CORRECTION_MS = 15 * 60_000
 /** `work` gets the time at which it began, and the extra run that it is unless it is a scheduled one; it must not throw. */
 export function createPeriodic<Extra extends ExtraRun>({
   cron,
+  timeZone,
   clock,
   work,
 }: {
   cron: string
+  /** By default that of Costa Rica. */
+  timeZone?: string
   clock: Clock
   work: (now: Date, extra: Extra | undefined) => Promise<void>
 }): Periodic<Extra> {
   const stop = new AbortController()
   let seen = clock()
-  let scheduled = nextTime(cron, seen)
+  let scheduled = nextTime(cron, seen, timeZone)
   let extra: Extra | undefined
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -54,7 +57,7 @@ export function createPeriodic<Extra extends ExtraRun>({
   }
   const heedSetBack = (now: Date) => {
     if (isSetBack(seen, now)) {
-      scheduled = nextTime(cron, now)
+      scheduled = nextTime(cron, now, timeZone)
       if (extra?.wait === undefined) extra = undefined
     }
     if (now < seen && extra?.wait !== undefined) {
@@ -68,7 +71,7 @@ export function createPeriodic<Extra extends ExtraRun>({
     // What comes due while a run is under way waits for its end: that run may have begun yesterday.
     if (running) return
     if (scheduled !== undefined && now >= scheduled) {
-      scheduled = nextTime(cron, now)
+      scheduled = nextTime(cron, now, timeZone)
       begin(now, undefined)
     } else if (extra && now >= extra.at) begin(now, extra)
   }

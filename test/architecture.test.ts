@@ -18,7 +18,7 @@ const LAYERS = [
   ['http', 'status', 'compat', 'rates', 'documents', 'listener', 'api'],
   'sync',
   ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
-  ['providers', 'bccr'],
+  ['providers', ...foldersIn('src/providers')],
   ['store', 'backup', 'blobs', 'sqlite'],
   'json',
   'words',
@@ -29,6 +29,8 @@ const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'words'])
 // A table's row names the side of a rate as the provider does, and a window is a window everywhere: the
 // vocabulary of providers/provider.ts is shared with the store, as types only.
 const SHARED_TYPES = 'src/providers/provider.ts'
+
+const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.ts)/
 
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),
@@ -45,7 +47,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
-  htmlparser2: (path) => path === 'src/http/documents/plain-text.ts',
+  htmlparser2: (path) => path === 'src/http/documents/plain-text.ts' || path.startsWith('src/providers/'),
   'csv-parse': (path) => path === 'src/domain/directory/file.ts',
 }
 
@@ -80,6 +82,15 @@ test('inside a layer imports only go down its folders', () => {
     const order = LAYERS.find(([name]) => name === layerOf(from)) ?? []
     if (layerOf(from) !== layerOf(to) || above === '' || below === '') return false
     return order.indexOf(above) > order.indexOf(below)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('a provider knows no other one, and only the list and the demo know a provider', () => {
+  const ofProvider = (path: string) => (layerOf(path) === 'providers' ? folderOf(path) : '')
+  const wrong = locals().filter(({ from, to }) => {
+    const provider = ofProvider(to)
+    return provider !== '' && ofProvider(from) !== provider && !KNOW_A_PROVIDER.test(from)
   })
   assert.deepEqual(wrong, [])
 })
@@ -159,6 +170,11 @@ test('the top level holds what the project says it holds', () => {
   )
   assert.deepEqual(extra, [])
 })
+
+function foldersIn(path: string): string[] {
+  const entries = readdirSync(join(ROOT, path), { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
 
 function read(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { addDays, dayOf, earliest, isIsoDate, isoOf, latest, todayIn } from '../src/dates.ts'
+import { addDays, dayOf, earliest, isIsoDate, isoOf, latest, timeIn, todayIn } from '../src/dates.ts'
 
 const days: [text: string, is: boolean][] = [
   ['2026-03-24', true],
@@ -115,3 +115,29 @@ for (const zone of ['Pacific/Kiritimati', 'Etc/GMT+12', 'America/New_York', 'Asi
     assert.equal(offset === 0, zone === 'UTC', 'the zone has taken effect')
   })
 }
+
+// Helsinki is UTC+2, and UTC+3 from 2026-03-29T01:00:00Z; Auckland is UTC+13.
+const ELSEWHERE: [instant: string, helsinki: string, auckland: string][] = [
+  ['2026-03-24T12:00:00Z', '2026-03-24 14:00', '2026-03-25 01:00'],
+  ['2026-03-24T21:59:59Z', '2026-03-24 23:59', '2026-03-25 10:59'],
+  ['2026-03-24T22:00:00Z', '2026-03-25 00:00', '2026-03-25 11:00'],
+  ['2026-03-29T00:59:59Z', '2026-03-29 02:59', '2026-03-29 13:59'],
+  ['2026-03-29T01:00:00Z', '2026-03-29 04:00', '2026-03-29 14:00'],
+  ['2026-12-31T22:00:00Z', '2027-01-01 00:00', '2027-01-01 11:00'],
+]
+for (const [instant, ...expected] of ELSEWHERE) {
+  test(`at ${instant} it is ${expected[0]} in Helsinki and ${expected[1]} in Auckland`, () => {
+    const clock = () => new Date(instant)
+    const there = ['Europe/Helsinki', 'Pacific/Auckland'].map(
+      (zone) => `${todayIn(clock, zone)} ${timeIn(clock, zone)}`,
+    )
+    assert.deepEqual(there, expected)
+  })
+}
+
+test('Costa Rica by the tables of the zone is Costa Rica by arithmetic', () => {
+  for (const hour of ['05:59:59', '06:00:00', '23:59:59']) {
+    const clock = () => new Date(`2026-03-24T${hour}Z`)
+    assert.equal(todayIn(clock), todayIn(clock, 'Etc/GMT+6'))
+  }
+})

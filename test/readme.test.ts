@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { parseWords } from '../src/cli/args.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { flagOf } from '../src/cli/help.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName } from '../src/cli/options.ts'
+import type { Option } from '../src/cli/option-names.ts'
+import { CALL_ONLY, OPTIONS, type OptionName } from '../src/cli/options.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')

@@ -4,8 +4,9 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
+import { type Option, variableOf } from './option-names.ts'
 import type { OptionsOf } from './option-values.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName, type OwnOptions, variableOf } from './options.ts'
+import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
 import { isInjected } from './orchestrator.ts'
 
 const MOST_LETTERS = 2
@@ -24,10 +25,9 @@ export function parseWords<Name extends OptionName>(
   settings?: { file: string; values: Environment },
   own: OwnOptions = {},
 ): { options: OptionsOf<Name>; positionals: string[]; help: boolean } {
-  const optionOf = (name: OptionName): Option => own[name] ?? OPTIONS[name]
-  const parsed = parseFlags(words, names, optionOf)
+  const parsed = parseFlags(words, names, own)
   const valueIn = (name: OptionName) => {
-    const option = optionOf(name)
+    const option = optionOf(name, own)
     const flag = parsed.values[name]
     const flagOnly = CALL_ONLY.has(name) || own[name] !== undefined
     const variable = flagOnly ? undefined : variableIn(env, name)
@@ -58,7 +58,7 @@ export function checkRequired(
 ): void {
   for (const name of required) {
     if (options[name] !== undefined && [options[name]].flat().length > 0) continue
-    const { format, repeats }: Option = own[name] ?? OPTIONS[name]
+    const { format, repeats } = optionOf(name, own)
     const hint = repeats && format.choices ? `: give one or more of ${format.choices.join(', ')}` : ''
     throw new AppError('usage', `--${name} is missing${hint}`)
   }
@@ -70,16 +70,12 @@ function variableIn(env: Environment, name: OptionName): string | undefined {
   return value !== undefined && isInjected(variableOf(name), value) ? undefined : value
 }
 
-function parseFlags(
-  words: readonly string[],
-  names: readonly OptionName[],
-  optionOf: (name: OptionName) => Option,
-) {
+function parseFlags(words: readonly string[], names: readonly OptionName[], own: OwnOptions) {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> = {
     help: { type: 'boolean', short: 'h' },
   }
   for (const name of names) {
-    const { value, repeats } = optionOf(name)
+    const { value, repeats } = optionOf(name, own)
     options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: repeats === true }
   }
   const how = { args: [...words], options, allowPositionals: true }

@@ -5,7 +5,8 @@ import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
 import { unknownFlag } from './args.ts'
 import type { Command } from './command.ts'
-import { OPTIONS, type Option } from './options.ts'
+import type { Option } from './option-names.ts'
+import { OPTIONS } from './options.ts'
 
 export type Asked =
   | { what: 'version' }

@@ -1,9 +1,10 @@
 // The help texts, made from the table of commands and the table of options.
 
 import { VERSION } from '../assets.ts'
+import { namesOf, PROVIDERS } from '../providers/list.ts'
 import { type Command, table } from './command.ts'
 import type { CommandGroup } from './commands.ts'
-import { CALL_ONLY, OPTIONS, type Option, type OptionName, type OwnOptions } from './options.ts'
+import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
 import { SETTINGS_FILE } from './settings.ts'
 
 /** What there is to do; of a word, only the commands that begin with it. */
@@ -13,7 +14,7 @@ export function programHelp(groups: readonly CommandGroup[], first?: string): st
     .filter(({ commands }) => commands.length > 0)
   const lines = table(shown.flatMap(({ commands }) => commands.map((one) => [usageOf(one), one.summary])))
   const parts = shown.map(({ title, commands }) => `${title}:\n${indent(lines.splice(0, commands.length))}\n`)
-  return `cambista ${VERSION}: exchange rates of the Banco Central de Costa Rica, and documents for AI agents
+  return `cambista ${VERSION}: exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents
 
 Usage: cambista COMMAND [flags]
 
@@ -52,12 +53,12 @@ export function usageOf(command: Command): string {
 
 /** A flag as it is written, with what stands for its value. */
 export function flagOf(name: OptionName, own: OwnOptions = {}): string {
-  const option: Option = own[name] ?? OPTIONS[name]
+  const option = optionOf(name, own)
   return option.value === undefined ? `--${name}` : `--${name} ${option.value}`
 }
 
 function helpOf(name: OptionName, own: OwnOptions = {}): string {
-  const { help, fallback }: Option = own[name] ?? OPTIONS[name]
+  const { help, fallback } = optionOf(name, own)
   const text = fallback === undefined ? help : `${help} (default ${fallback})`
   return CALL_ONLY.has(name) || own[name] ? `${text} *` : text
 }

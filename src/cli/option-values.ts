@@ -1,7 +1,8 @@
 // The types of what a command gets for its options. They follow from the table, so that reading an option which a command
 // does not declare does not compile.
 
-import type { OPTIONS, Option, OptionName, OwnOptions } from './options.ts'
+import type { Option } from './option-names.ts'
+import type { OPTIONS, OptionName, OwnOptions } from './options.ts'
 
 /** What is given for each option: false for a switch and nothing for a list that was not. */
 export type OptionValues = { [Name in OptionName]: ValueOf<(typeof OPTIONS)[Name]> }

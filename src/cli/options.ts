@@ -3,32 +3,14 @@
 
 import { ALLOWED } from '../domain/secrets.ts'
 import { originsFault, originsIn } from '../http/api/cors.ts'
-import { networksFault, networksOf } from '../http/listener/proxy.ts'
-import { bytesOf, quotaFault, quotaOf, sizeFault } from '../sizes.ts'
-import {
-  address,
-  anything,
-  cron,
-  day,
-  type Format,
-  httpUrl,
-  integer,
-  nonEmpty,
-  oneOf,
-  time,
-} from './option-formats.ts'
 
-export type Option = {
-  /** What stands for the value in the help; undefined: a switch. */
-  value: string | undefined
-  /** The text that is parsed when neither flag nor variable is given; undefined: none. */
-  fallback: string | undefined
-  help: string
-  /** What its text may be, and what a command gets for it. */
-  format: Format<unknown>
-  /** May be given several times. Such an option has no default and no environment variable. */
-  repeats?: boolean
-}
+import { networksFault, networksOf } from '../http/listener/proxy.ts'
+import { FIRST_DAY, PROVIDERS } from '../providers/list.ts'
+
+import { bytesOf, quotaFault, quotaOf, sizeFault } from '../sizes.ts'
+import { address, anything, cron, day, httpUrl, integer, nonEmpty, oneOf, time } from './option-formats.ts'
+import type { Option, ProviderOption } from './option-names.ts'
+import { providerOptions, scheduleOptions } from './provider-options.ts'
 
 /** Makes sense for one call only, and so has no environment variable. */
 const call = <F>(value: string, help: string, format: F) => ({ value, fallback: undefined, help, format })
@@ -87,7 +69,7 @@ const CALL = {
   json: flag('print one JSON document'),
 } satisfies Record<string, Option>
 
-export const OPTIONS = {
+const TABLE = {
   host: { value: 'ADDRESS', fallback: '127.0.0.1', help: 'address to listen on', format: address },
   port: {
     value: 'PORT',
@@ -102,36 +84,14 @@ export const OPTIONS = {
     format: nonEmpty,
   },
   'no-scheduler': flag('do not sync by itself, for an external cron that calls `cambista sync`'),
-  'sync-cron': {
-    value: 'PATTERN',
-    fallback: '0 5 * * *',
-    help: 'when to sync, in the time of Costa Rica',
-    format: cron,
-  },
+  ...scheduleOptions(PROVIDERS),
   'backfill-from': {
     value: 'DATE',
-    fallback: '1983-01-01',
+    fallback: FIRST_DAY,
     help: 'first day of the history to fetch',
     format: day,
   },
-  'bccr-url': {
-    value: 'URL',
-    fallback: 'https://apim.bccr.fi.cr/SDDE/api',
-    help: "base of the central bank's services",
-    format: httpUrl,
-  },
-  'bccr-pace': {
-    value: 'MS',
-    fallback: '1000',
-    help: 'least milliseconds between two requests to the bank',
-    format: integer(0, 600_000),
-  },
-  'bccr-token-file': {
-    value: 'FILE',
-    fallback: undefined,
-    help: "file with the bank's token (or the token itself in CAMBISTA_BCCR_TOKEN); read anew for each sync",
-    format: anything,
-  },
+  ...providerOptions(PROVIDERS),
   'max-body': {
     value: 'SIZE',
     fallback: '2GiB',
@@ -221,6 +181,8 @@ export const OPTIONS = {
   ...CALL,
 } satisfies Record<string, Option>
 
+export const OPTIONS = TABLE as typeof TABLE & Record<ProviderOption, Option>
+
 export type OptionName = keyof typeof OPTIONS
 
 /** Options of one command in place of those of the table. */
@@ -228,6 +190,9 @@ export type OwnOptions = { readonly [name in OptionName]?: Option }
 
 export const CALL_ONLY: ReadonlySet<string> = new Set(Object.keys(CALL))
 
-export function variableOf(name: OptionName): string {
-  return `CAMBISTA_${name.toUpperCase().replaceAll('-', '_')}`
+/** An option of a command: its own one, or that of the table. */
+export function optionOf(name: OptionName, own: OwnOptions = {}): Option {
+  const option: Option | undefined = own[name] ?? OPTIONS[name]
+  if (!option) throw new TypeError(`there is no option ${name}`)
+  return option
 }

@@ -3,20 +3,23 @@
 import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
 import type { Environment } from './args.ts'
-import { CALL_ONLY, OPTIONS, type OptionName, variableOf } from './options.ts'
+import { variableOf } from './option-names.ts'
+import { CALL_ONLY, OPTIONS, type OptionName } from './options.ts'
 import { isInjected } from './orchestrator.ts'
+import { TOKEN_VARIABLES } from './provider-options.ts'
 import type { Settings } from './settings.ts'
 
 const PREFIX = 'CAMBISTA_'
 const MOST_LETTERS = 2
-const OF_NO_OPTION = 'CAMBISTA_BCCR_TOKEN' // there is no flag for it: ps would show it
+// There is no flag for a token: ps would show it.
+const OF_NO_OPTION = TOKEN_VARIABLES.map(({ token }) => token)
 
 /**
  * Names that begin as a setting does and are none, each with its file if it is from there.
  * @throws AppError `usage` when one is within two letters of a setting's name
  */
 export function unknownSettings(env: Environment, settings: Settings): string[] {
-  const known = [OF_NO_OPTION, ...optionNames().map(variableOf)]
+  const known = [...OF_NO_OPTION, ...optionNames().map(variableOf)]
   const unknown: string[] = []
   const mistyped: string[] = []
   for (const [name, value] of Object.entries({ ...settings.values, ...env })) {

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Environment } from './args.ts'
+import { TOKEN_VARIABLES } from './provider-options.ts'
 
 export const SETTINGS_FILE = '/etc/cambista/cambista.env'
 
@@ -25,7 +26,7 @@ export function readSettings(file: string | undefined, env: Environment): Settin
   try {
     const values = parseEnvironmentFile(readFileSync(file, 'utf8'))
     // The two say one thing, and a token file is looked at first: below a token it must not be seen at all.
-    if (env.CAMBISTA_BCCR_TOKEN) delete values.CAMBISTA_BCCR_TOKEN_FILE
+    for (const { token, file } of TOKEN_VARIABLES) if (env[token]) delete values[file]
     return { ...none, values }
   } catch (error) {
     const code = codeOf(error)

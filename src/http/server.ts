@@ -4,9 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BlockList } from 'node:net'
 import { H3, type H3Event, HTTPError } from 'h3'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
-import type { Clock, IsoDate } from '../dates.ts'
 import type { NightlyBackup } from '../domain/backup/nightly.ts'
-import type { HistoryReading } from '../domain/rates/health.ts'
+import type { HealthQuestion } from '../domain/rates/health.ts'
 import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -14,7 +13,7 @@ import type { Semaphore } from '../semaphore.ts'
 import { isOfDatabase, storageError } from '../storage-error.ts'
 import type { Blobs } from '../store/blobs/blobs.ts'
 import type { Db } from '../store/tables.ts'
-import type { Scheduler } from '../sync/scheduler.ts'
+import type { Schedulers } from '../sync/schedulers.ts'
 import { type Api, apiOf, mountApis } from './api/api.ts'
 import type { AuthorizedToken, Keyring } from './api/auth.ts'
 import { drainAfter } from './api/body.ts'
@@ -33,18 +32,14 @@ import { descriptionApi, statusApi } from './status/api.ts'
 import type { Metrics } from './status/metrics.ts'
 import { metricsSnapshotOf } from './status/metrics-snapshot.ts'
 
-export type HttpDeps = {
+export type HttpDeps = HealthQuestion & {
   db: Db
   /** The same, for what only reads: it waits for no transaction of `db`. */
   reads: Db
   cache: RateCache
   keyring: Keyring
-  scheduler: Scheduler
+  scheduler: Schedulers
   backups: NightlyBackup | undefined
-  /** The first day of the dollar that is fetched, and how far a run under way is with the history. */
-  historyFrom: IsoDate
-  reading: () => HistoryReading | undefined
-  clock: Clock
   log: Log
   blobs: Blobs
   /** Where the blobs are, for a look at the free space. */

@@ -30,7 +30,7 @@ export type CatalogueSeries = {
 
 /** Series that are asked for together, and whose values of a window are stored together. */
 export type Feed = {
-  /** What a run's progress calls it: `317/318`, `520`. */
+  /** What a run's progress calls it. */
   name: string
   table: string
   /** The series asked for, each with a request of its own, or undefined for the whole table with one. */
@@ -68,7 +68,7 @@ export type Answer = {
 /** Something that an operator must hear of although the sync went on, such as a refused token. */
 export type Notice = { message: string /** It is about the token. */; token?: true }
 
-/** What a provider needs of the outside; read anew for each run. */
+/** What a run hands to its provider: its own settings and no other's, read anew for each run. */
 export type ProviderSettings = {
   url: string
   /** The operator's token; undefined or empty: none. */
@@ -76,6 +76,50 @@ export type ProviderSettings = {
   /** Least milliseconds between the starts of two requests. */
   paceMs: number
   userAgent: string
+}
+
+/** A setting that the operator may give: a flag, and the environment variable of the same name. */
+export type Setting = {
+  /** The flag without its dashes; it begins with the provider's code. */
+  option: string
+  fallback: string
+  help: string
+}
+
+/** A token is read from a file, or from the variable of the file's option without `_FILE`; no flag shows it to `ps`. */
+export type TokenSetting = {
+  option: string
+  help: string
+  /** What messages call it: `the bank's token`. */
+  name: string
+  /** What the log says of a server that has none. */
+  without: string
+  /** Where an installed service has it. */
+  installed?: { file: string /** In the list of what to do next. */; title: string }
+}
+
+/** When values appear, by the provider's own clock. */
+export type Publication = {
+  /** From this time on the values of the day are there: `16:00`. */
+  time: string
+  days: 'every day' | 'working days'
+}
+
+/** The pair whose sides say whether the rates are current: each of them must have the newest day that is due. */
+export type Benchmark = {
+  base: string
+  quote: string
+  /** What messages call it: `dollar`. */
+  noun: string
+  /** A side that is more days behind the day that is due is stale. */
+  staleDays: number
+}
+
+/** What tests replace of a conversation: waiting, and the bounds of one request. */
+export type RequestTuning = {
+  sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>
+  timeoutMs?: number
+  bodyLimit?: number
 }
 
 /** One run's conversation with a provider. */
@@ -89,21 +133,38 @@ export type Session = {
   readonly supportsSingleSeries: boolean
   /** Whether the source gives values as published; without it, they are rounded. */
   readonly exact: boolean
-  /** Which day it is in Costa Rica by the clock of the source, as its last answer said; undefined: it did not. */
+  /** Which day it is in the provider's zone by the clock of the source, as its last answer said; undefined: it did not. */
   readonly sourceDay: IsoDate | undefined
   /** Takes what has to be said about the conversation so far. */
   notices(): Notice[]
 }
 
+/** A source of rates: all that the rest of the program knows of it. */
 export type Provider = {
   code: string
   name: string
   country: string
   website: string
+  /** The currency that a conversion goes through where no series leads directly. */
+  pivot: string
+  /** Its days and its schedule are of this zone, as the IANA names it. */
+  timeZone: string
+  publication: Publication
+  benchmark: Benchmark
+  /** Where rounded values come from, in words such as `the bank's website`; undefined: it never rounds. */
+  roundedSource: string | undefined
+  settings: {
+    /** A cron pattern in the provider's zone: when to sync. */
+    schedule: Setting
+    url: Setting
+    pace: Setting
+    token: TokenSetting | undefined
+  }
+  /** In the order in which the series get their ids. */
   catalogue: readonly CatalogueSeries[]
-  /** In the order in which they are read: what matters most first. */
+  /** In the order in which they are read: what matters most first, and first of all the feed of the benchmark. */
   feeds: readonly Feed[]
-  connect(settings: ProviderSettings, signal: AbortSignal): Session
+  connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): Session
 }
 
 /** The source did not give a valid answer; the message is for a run's record and holds no secret. */

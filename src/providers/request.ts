@@ -3,16 +3,18 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { type IsoDate, todayIn } from '../dates.ts'
-import { excerptOf, isRecord, parseJson, textOf } from './json.ts'
-import { FetchFailure, type ProviderSettings } from './provider.ts'
+import { excerptOf } from './json.ts'
+import { FetchFailure, type ProviderSettings, type RequestTuning } from './provider.ts'
 
 export type SourceRequest = {
-  /** What a message calls it: `318`, `site table 1`. */
+  /** What a message calls it. */
   name: string
   url: string
   headers: Record<string, string>
   /** Texts that no message may show. */
   secrets: readonly string[]
+  /** What the body of an error says; without it, the body as it is. */
+  readError?: (body: string) => string
 }
 
 type Reader<T> = (body: string) => T | Promise<T>
@@ -24,15 +26,8 @@ export type Requester = {
    * the signal's reason when the session was aborted
    */
   get<T>(request: SourceRequest, read: Reader<T>): Promise<T>
-  /** Which day it is in Costa Rica by the clock of the source, as its last good answer said. */
+  /** Which day it is in the provider's zone by the clock of the source, as its last good answer said. */
   sourceDay(): IsoDate | undefined
-}
-
-/** What tests replace: waiting, and the bounds of one request. */
-export type RequestTuning = {
-  sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>
-  timeoutMs?: number
-  bodyLimit?: number
 }
 
 /** The source does not let us in: asking again with the same credentials is pointless. */
@@ -58,7 +53,7 @@ type Outcome =
   | { failure: FetchFailure; again: boolean; waitMs: number | undefined }
 
 export function createRequester(
-  settings: Pick<ProviderSettings, 'paceMs' | 'userAgent'>,
+  settings: Pick<ProviderSettings, 'paceMs' | 'userAgent'> & { timeZone: string },
   signal: AbortSignal,
   tuning: RequestTuning = {},
 ): Requester {
@@ -86,7 +81,7 @@ export function createRequester(
         const outcome = await attempt(request)
         if ('body' in outcome) {
           down = false
-          day = dayOfHeader(outcome.date)
+          day = dayOfHeader(outcome.date, settings.timeZone)
           return readBody(request, outcome.body, read)
         }
         if (!outcome.again) {
@@ -105,9 +100,9 @@ export function createRequester(
   }
 }
 
-function dayOfHeader(date: string | null): IsoDate | undefined {
+function dayOfHeader(date: string | null, timeZone: string): IsoDate | undefined {
   const instant = new Date(date ?? Number.NaN)
-  return Number.isNaN(instant.getTime()) ? undefined : todayIn(() => instant)
+  return Number.isNaN(instant.getTime()) ? undefined : todayIn(() => instant, timeZone)
 }
 
 async function readBody<T>(request: SourceRequest, answered: string, read: Reader<T>): Promise<T> {
@@ -163,7 +158,7 @@ function failedStatus(request: SourceRequest, response: Response, body: string):
     const place = masked(excerptOf(response.headers.get('location') ?? ''), request)
     return given(request, `HTTP ${status}, a redirect to "${place}", which is never followed`)
   }
-  const message = withExcerpt(said, errorText(body), request)
+  const message = withExcerpt(said, request.readError?.(body) ?? body, request)
   if (status === 401 || status === 403 || status === 404) {
     return { failure: new RefusedFailure(message, status), again: false, waitMs: undefined }
   }
@@ -220,16 +215,6 @@ async function readStart(response: Response): Promise<string> {
     // The status says enough.
   }
   return text
-}
-
-/** The message of `{"CodigoError":"400","Mensaje":"..."}`, or the body as it is (upstream 1). */
-function errorText(body: string): string {
-  try {
-    const error = parseJson(body)
-    return (isRecord(error) && textOf(error.Mensaje)) || body
-  } catch {
-    return body
-  }
 }
 
 function withExcerpt(message: string, body: string, request: SourceRequest): string {

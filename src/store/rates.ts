@@ -5,7 +5,8 @@ import type { Db, Row } from './tables.ts'
 
 const ROWS_AT_ONCE = 500 // some milliseconds; between two statements others have their turn
 
-export type RateCounts = { all: number; rounded: number }
+/** `roundedSeries`: the ids of the series that have a rounded value. */
+export type RateCounts = { all: number; rounded: number; roundedSeries: ReadonlySet<number> }
 
 export type StoredRate = Row<'rates'>
 
@@ -63,7 +64,7 @@ export async function selectRatesIn(
 
 /** How many values are stored, and how many of them are rounded; series by series, so that nobody waits for the whole. */
 export async function countRates(db: Db): Promise<RateCounts> {
-  const sum = { all: 0, rounded: 0 }
+  const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
   for (const { id } of await db.selectFrom('series').select('id').execute()) {
     const { all, rounded } = await db
       .selectFrom('rates')
@@ -72,6 +73,7 @@ export async function countRates(db: Db): Promise<RateCounts> {
       .executeTakeFirstOrThrow()
     sum.all += all
     sum.rounded += rounded
+    if (rounded > 0) sum.roundedSeries.add(id)
   }
   return sum
 }
@@ -87,9 +89,18 @@ export async function countRoundedRates(db: Db): Promise<Map<number, number>> {
   return new Map(rows.map(({ series_id, count }) => [series_id, count]))
 }
 
-/** Whether any value is stored. */
-export async function hasRates(db: Db): Promise<boolean> {
-  return (await db.selectFrom('rates').select('series_id').limit(1).executeTakeFirst()) !== undefined
+/** Whether any value of a provider is stored. */
+export async function hasRatesOf(db: Db, providerId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('series')
+    .select('id')
+    .where('provider_id', '=', providerId)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('rates').select('series_id').whereRef('series_id', '=', 'series.id')),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /**

@@ -99,9 +99,16 @@ export async function closeInterruptedRuns(
   await closing('error').execute()
 }
 
-/** Whether a run of refining has not come to its end. */
-export async function isRefining(db: Db): Promise<boolean> {
-  return (await findOpenRefining(db)) !== undefined
+/** What triggered the newest run that has not come to its end. */
+export async function findOpenTrigger(db: Db): Promise<SyncTrigger | undefined> {
+  const row = await db
+    .selectFrom('sync_runs')
+    .select('trigger')
+    .where('finished_at', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.trigger
 }
 
 /** The run of refining that has not come to its end. */
@@ -160,11 +167,12 @@ export async function selectStartsOf(
   return rows.map((row) => new Date(row.started_at))
 }
 
-/** The run that ended last of those in which nothing failed. */
-export function selectLastGoodRun(db: Db): Promise<SyncRunRow | undefined> {
+/** The run of a provider that ended last of those in which nothing failed. */
+export function selectLastGoodRunOf(db: Db, providerId: number): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
     .select(COLUMNS)
+    .where('provider_id', '=', providerId)
     .where('status', '=', 'ok')
     .orderBy('id', 'desc')
     .limit(1)
@@ -186,6 +194,18 @@ export function selectLastFinishedRun(db: Db): Promise<SyncRunRow | undefined> {
   return db
     .selectFrom('sync_runs')
     .select(COLUMNS)
+    .where('finished_at', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The same of one provider. */
+export function selectLastFinishedRunOf(db: Db, providerId: number): Promise<SyncRunRow | undefined> {
+  return db
+    .selectFrom('sync_runs')
+    .select(COLUMNS)
+    .where('provider_id', '=', providerId)
     .where('finished_at', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)

@@ -16,7 +16,7 @@ export type Reading = {
   /** Whether these were asked for alone, or twice where that is impossible: then silence is an answer. */
   silenceCounts: boolean
   /**
-   * The day in Costa Rica when it was asked: days after it had not begun. Not later than by the clock of the source:
+   * The day in the provider's zone when it was asked: days after it had not begun. Not later than by the clock of the source:
    * this machine's may be years ahead, and would have empty years believed.
    */
   askedOn: IsoDate
@@ -76,7 +76,7 @@ async function readOne(
   const { session } = state
   const ask = { table: feed.table, indicator, window }
   const read = async (one: Ask) => {
-    const startedOn = todayIn(state.now)
+    const startedOn = todayIn(state.now, state.provider.timeZone)
     const answer = await session.read(one)
     return { answer, askedOn: earliest(startedOn, session.sourceDay ?? startedOn) }
   }

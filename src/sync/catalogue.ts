@@ -1,15 +1,15 @@
 // Brings the catalogue that the program is built with into the database.
 
-import type { CatalogueSeries, Provider } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { upsertProvider } from '../store/providers.ts'
 import { insertSeries, selectSeriesOf } from '../store/series.ts'
 import type { Db } from '../store/tables.ts'
-import { catalogueEntry, currencyOf } from './state.ts'
+import { catalogueEntry } from './state.ts'
 
 /**
- * Makes the providers and series that are missing. Ids are stable because the order is: sides of the dollar
- * as listed, then parities by currency (decisions 2.2). A series whose code must be learned is made by a sync.
+ * Makes the providers and series that are missing, each under the next free id: in the order of the catalogue, which
+ * therefore never changes (decisions 2.2). A series whose code must be learned is made by a sync.
  */
 export async function ensureCatalogue(db: Db, providers: readonly Provider[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -19,7 +19,7 @@ export async function ensureCatalogue(db: Db, providers: readonly Provider[]): P
       changed ||= row.changed
       const stored = await selectSeriesOf(trx, row.id)
       const made = new Set(stored.map((one) => catalogueEntry(provider, one)))
-      for (const entry of inOrder(provider.catalogue)) {
+      for (const entry of provider.catalogue) {
         const { externalCode } = entry
         if (made.has(entry) || externalCode === undefined) continue
         await insertSeries(trx, row.id, { ...entry, externalCode })
@@ -28,13 +28,4 @@ export async function ensureCatalogue(db: Db, providers: readonly Provider[]): P
     }
     if (changed) await raiseRevision(trx)
   })
-}
-
-function inOrder(catalogue: readonly CatalogueSeries[]): CatalogueSeries[] {
-  const sides = catalogue.filter(({ rateType }) => rateType !== 'referencia')
-  const parities = catalogue.filter(({ rateType }) => rateType === 'referencia')
-  const currency = ({ base, quote }: CatalogueSeries) =>
-    currencyOf({ base_currency: base, quote_currency: quote })
-  parities.sort((a, b) => (currency(a) < currency(b) ? -1 : 1))
-  return [...sides, ...parities]
 }

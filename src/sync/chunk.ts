@@ -1,5 +1,5 @@
 // One window of one feed: ask, judge, and in one short transaction store the values and what is covered now, of both
-// sides of the dollar together, so that a crash leaves neither a gap nor half a window.
+// sides of a pair together, so that a crash leaves neither a gap nor half a window.
 
 import { type IsoDate, latest } from '../dates.ts'
 import { joined } from '../intervals.ts'
@@ -204,7 +204,7 @@ function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepte
       if (rate.code === one.external_code && (!newest || rate.day > newest.day)) newest = rate
     }
     if (newest && isQuotedInversely(newest.value, catalogueEntry(state.provider, one)?.band)) {
-      refused.set(one.id, { currency: currencyOf(one), value: newest.value })
+      refused.set(one.id, { currency: currencyOf(state.provider, one), value: newest.value })
     }
   }
   return refused

@@ -167,7 +167,7 @@ function aloneFeed(feed: Feed, code: string): Feed {
 function reportAbsent(state: SyncState, feed: Feed, { unlisted, listsAny }: ChunkResult): void {
   const nameOf = (code: string) => {
     const series = state.series.find(({ external_code }) => external_code === code)
-    return series ? currencyOf(series) : code
+    return series ? currencyOf(state.provider, series) : code
   }
   if (feed.indicators !== undefined) {
     for (const code of unlisted) state.problems.add(`${code}: absent from the answer: ${nameOf(code)}`)
@@ -181,7 +181,8 @@ function reportAbsent(state: SyncState, feed: Feed, { unlisted, listsAny }: Chun
     const made = state.series.some(
       (one) => one.base_currency === entry.base && one.quote_currency === entry.quote,
     )
-    if (!made) absent.push(currencyOf({ base_currency: entry.base, quote_currency: entry.quote }))
+    if (made) continue
+    absent.push(currencyOf(state.provider, { base_currency: entry.base, quote_currency: entry.quote }))
   }
   if (absent.length > 0) state.problems.add(`${feed.name}: absent from the answer: ${absent.join(', ')}`)
 }

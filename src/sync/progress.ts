@@ -17,7 +17,7 @@ export type RunProgress = {
 }
 
 /** The same of a run that reads history, for one that looks at it from outside. */
-export type HistoryProgress = Omit<RunProgress, 'requests' | 'msLeft'> & { doneAt: Date }
+export type HistoryProgress = Omit<RunProgress, 'requests' | 'msLeft'> & { provider: string; doneAt: Date }
 
 /** How many requests were made, and what they took, the storing of their answers included. */
 export type Asked = { requests: number; ms: number }

@@ -6,7 +6,7 @@ import type { Provider } from '../providers/provider.ts'
 import { selectCoverage } from '../store/coverage.ts'
 import { selectProviders } from '../store/providers.ts'
 import { selectSeriesOf } from '../store/series.ts'
-import type { Db, SyncStatus } from '../store/tables.ts'
+import type { CoverageKind, Db, SyncStatus } from '../store/tables.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
 
 const MAX_MESSAGE = 2000
@@ -20,8 +20,11 @@ export async function readRecord(
 ): Promise<Omit<SyncRecord, 'runId'>> {
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
-  const today = todayIn(clock)
+  const today = todayIn(clock, provider.timeZone)
   const series = await selectSeriesOf(db, row.id)
+  const isOurs = ([id]: [number, unknown]) => series.some((one) => one.id === id)
+  const coverageOf = async (kind: CoverageKind) =>
+    new Map([...(await selectCoverage(db, kind))].filter(isOurs))
   return {
     db,
     provider,
@@ -31,9 +34,9 @@ export async function readRecord(
     now: clock,
     series,
     covered: {
-      answered: new Map(await selectCoverage(db)),
-      final: new Map(await selectCoverage(db, 'final')),
-      exact: new Map(await selectCoverage(db, 'exact')),
+      answered: await coverageOf('answered'),
+      final: await coverageOf('final'),
+      exact: await coverageOf('exact'),
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
     answered: new Map(),

@@ -59,7 +59,7 @@ async function refineProvider(
   const refining: Refining = { runId: undefined, from: LATEST_DAY, totals: newTotals(), ended: [] }
   let session: Session | undefined
   try {
-    session = provider.connect(deps.settings(), request.signal)
+    session = provider.connect(deps.settings(provider), request.signal)
     for (const feed of provider.feeds) {
       let before: IsoDate | undefined = LATEST_DAY
       while (session.exact && before !== undefined) {

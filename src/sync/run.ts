@@ -3,20 +3,21 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock, IsoDate } from '../dates.ts'
+import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
 import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log, LogFields } from '../log.ts'
 import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
 import { selectProviders } from '../store/providers.ts'
 import { selectRatesIn } from '../store/rates.ts'
-import { selectSeries } from '../store/series.ts'
+import { selectSeriesOf } from '../store/series.ts'
 import { type Lock, takeLock } from '../store/sqlite/lock.ts'
 import {
   closeInterruptedRuns,
   closeRun,
+  findOpenTrigger,
   INTERRUPTED,
   insertRun,
-  isRefining,
   type SyncRunRow,
 } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
@@ -41,21 +42,28 @@ export type SyncDeps = {
   clock: Clock
   log: Log
   backfillFrom: IsoDate
-  /** Read anew for each run. */
-  settings: () => ProviderSettings
+  /** A provider's own settings, read anew for each run of it. */
+  settings: (provider: Provider) => ProviderSettings
   /** Called after each commit of ours, so that the read model turns its page. */
   changed: () => Promise<void>
   /** Called when a run begins that has history to read, with what says how far it is, and without when it ends. */
   readsHistory?: (progress: (() => HistoryProgress) | undefined) => void
 }
 
-export type SyncEnd = { run: SyncRunRow /** Whether today's dollar is stored. */; current: boolean }
+export type SyncEnd = {
+  run: SyncRunRow
+  /** Whether the newest values that are due are stored, of the provider's benchmark. */
+  current: boolean
+  /** What is due, in words. */
+  due: string
+}
 
 /** The event in the log of a run that has closed its record. */
 export const ENDED = 'sync finished'
 const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
 const TELL_EVERY_MS = 30_000
 const TRY_AGAIN_MS = 20
+const LOOKS_WITHIN_MS = 1000 // a query for each series
 const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with its time-out and its tries
 
 /**
@@ -81,22 +89,27 @@ export async function syncAll(
   }
 }
 
-/** The lock of a sync. Refining gives it up after each window, so it is waited for; undefined when a sync holds it. */
+/**
+ * The lock of a sync; undefined when a sync holds it. Refining gives it up after each window, so it is waited for, and
+ * briefly so while no run is open: refining looks for its first window before it opens one.
+ */
 async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
-  const until = performance.now() + REFINING_ENDS_WITHIN_MS
+  const begun = performance.now()
   for (;;) {
     const lock = takeLock(dataDir, 'sync.lock')
-    if (lock || performance.now() > until || !(await isRefining(db))) return lock
+    if (lock) return lock
+    const trigger = await findOpenTrigger(db)
+    const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : LOOKS_WITHIN_MS
+    if (performance.now() - begun > longest) return undefined
     await sleep(TRY_AGAIN_MS)
   }
 }
 
-/** Whether a value of that day is stored for each enabled side of the dollar in colones. */
-export async function hasDollarOf(db: Db, day: IsoDate): Promise<boolean> {
-  const dollar = (await selectSeries(db)).filter(
-    (one) => one.enabled && one.base_currency === 'USD' && one.quote_currency === 'CRC',
-  )
-  const ids = dollar.map(({ id }) => id)
+/** Whether a value of that day is stored for each enabled side of the provider's benchmark. */
+export async function hasBenchmarkOf(db: Db, provider: Provider, day: IsoDate): Promise<boolean> {
+  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  const series = row ? await selectSeriesOf(db, row.id) : []
+  const ids = series.filter((one) => one.enabled && isBenchmark(provider, one)).map(({ id }) => id)
   return (await selectRatesIn(db, ids, { from: day, to: day })).length === ids.length
 }
 
@@ -106,16 +119,17 @@ export function tokenHashOf({ token }: ProviderSettings): string | null {
   return plain ? hashOfSecret(plain) : null
 }
 
-/** Why there must be another try soon, in words; undefined when every run was ok and today's dollar is stored. */
+/** Why there must be another try soon, in words; undefined when every run was ok and what is due is stored. */
 export function whyAgain(ends: readonly SyncEnd[]): string | undefined {
   const failed = ends.find(({ run }) => run.status !== 'ok')
   if (failed) return `the sync was ${failed.run.status}`
-  return ends.every(({ current }) => current) ? undefined : "today's dollar is not there yet"
+  const behind = ends.find(({ current }) => !current)
+  return behind && `${behind.due} is not there yet`
 }
 
 async function recordRun(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncEnd> {
   const { db, clock, log } = deps
-  const settings = settingsOf(deps)
+  const settings = settingsOf(deps, provider)
   const { record, meter } = await openRecord(deps, provider, request, settings)
   const about = { run: record.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
@@ -148,24 +162,31 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
     tokenOnly,
   })
   log[LEVELS[status]](ENDED, { ...about, status, ...record.counts })
-  return { run, current: await hasDollarOf(db, record.today) }
+  const due = dueDay(provider, clock, record.today)
+  const current = await hasBenchmarkOf(db, provider, due)
+  return { run, current, due: dueInWords(provider, due, record.today) }
 }
 
 /** What cannot be read is for the record of the run, which is not open yet. */
-function settingsOf(deps: SyncDeps): ProviderSettings | { unreadable: unknown } {
+function settingsOf(deps: SyncDeps, provider: Provider): ProviderSettings | { unreadable: unknown } {
   try {
-    return deps.settings()
+    return deps.settings(provider)
   } catch (unreadable) {
     return { unreadable }
   }
 }
 
 /** Logs how far the history is, as long as it is read, and lets others look. */
-function tellHistory({ clock, log, readsHistory }: SyncDeps, meter: Meter, about: LogFields): Disposable {
+function tellHistory(
+  { clock, log, readsHistory }: SyncDeps,
+  meter: Meter,
+  about: LogFields & { provider: string },
+): Disposable {
   if (!meter.readsHistory) return { [Symbol.dispose]: () => {} }
   const progress = (): HistoryProgress => {
     const { feed, yearsRead, requestsLeft, msLeft } = meter.progress()
-    return { feed, yearsRead, requestsLeft, doneAt: new Date(clock().getTime() + msLeft) }
+    const doneAt = new Date(clock().getTime() + msLeft)
+    return { provider: about.provider, feed, yearsRead, requestsLeft, doneAt }
   }
   const timer = setInterval(() => {
     const { doneAt, ...rest } = progress()

@@ -1,4 +1,4 @@
-// When a sync runs: at the scheduled times, at start when one is due (sync/start.ts), and again after a run that was
+// When a provider is synced: at the scheduled times, at start when one is due (sync/start.ts), and again after a run that was
 // not ok.
 
 import type { Clock } from '../dates.ts'
@@ -6,7 +6,14 @@ import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createPeriodic } from '../periodic.ts'
 import type { SyncTrigger } from '../store/tables.ts'
-import { FIRST_RETRY_MS, LATER_RETRY_MS, type NextTry, planStart, type StartFacts } from './start.ts'
+import {
+  FIRST_RETRY_MS,
+  LATER_RETRY_MS,
+  type NextTry,
+  planStart,
+  type StartFacts,
+  type Timetable,
+} from './start.ts'
 
 export type SchedulerStatus = {
   state: 'running' | 'disabled' | 'stopped'
@@ -22,11 +29,12 @@ export type Scheduler = {
   close(): Promise<void>
 }
 
-export type SchedulerDeps = {
-  cron: string
+export type SchedulerDeps = Timetable & {
+  /** Its code, for the log. */
+  provider: string
   clock: Clock
   log: Log
-  /** Runs all providers once; why there must be another try soon, in words, or undefined. */
+  /** Runs the provider once; why there must be another try soon, in words, or undefined. */
   run: (trigger: SyncTrigger, signal: AbortSignal) => Promise<string | undefined>
   facts: StartFacts
 }
@@ -41,15 +49,16 @@ export function disabledScheduler(cron: string): Scheduler {
 }
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { cron, clock, log } = deps
+  const { provider, cron, timeZone, clock, log } = deps
   const runs = createPeriodic<NextTry>({
     cron,
+    timeZone,
     clock,
     work: (_now, extra) => attempt(extra?.trigger ?? 'scheduler'),
   })
   const planNext = (next: NextTry | undefined, why: string) => {
     runs.plan(next)
-    log.info('next try', { at: runs.nextRun()?.toISOString(), why })
+    log.info('next try', { provider, at: runs.nextRun()?.toISOString(), why })
   }
   const attempt = async (trigger: SyncTrigger) => {
     let why: string | undefined
@@ -57,8 +66,8 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       why = await deps.run(trigger, runs.signal)
     } catch (error) {
       why = error instanceof AppError ? 'the sync was refused' : 'the sync failed'
-      if (error instanceof AppError) log.warn('sync refused', { trigger, reason: error.message })
-      else log.error('sync failed', { trigger, reason: reasonOf(error) })
+      if (error instanceof AppError) log.warn('sync refused', { provider, trigger, reason: error.message })
+      else log.error('sync failed', { provider, trigger, reason: reasonOf(error) })
     }
     if (why === undefined || runs.signal.aborted) return
     const wait = trigger === 'retry' ? LATER_RETRY_MS : FIRST_RETRY_MS
@@ -69,9 +78,9 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     start() {
       runs.start()
       const now = clock()
-      const { why, next } = planStart(deps.facts, cron, now)
+      const { why, next } = planStart(deps.facts, deps, now)
       if (!next || next.at > now) return planNext(next, why)
-      log.info('sync at start', { why })
+      log.info('sync at start', { provider, why })
       runs.runNow(next)
     },
     status: () => ({

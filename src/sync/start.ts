@@ -3,13 +3,14 @@
 // not hammer the bank: the starts that synced are counted in the database.
 
 import { type Clock, todayIn } from '../dates.ts'
-import type { ProviderSettings } from '../providers/provider.ts'
+import { dueDay, dueInWords } from '../domain/rates/freshness.ts'
+import type { Provider, ProviderSettings } from '../providers/provider.ts'
 import { previousTime } from '../schedule.ts'
 import { selectProviders } from '../store/providers.ts'
-import { hasRates } from '../store/rates.ts'
+import { hasRatesOf } from '../store/rates.ts'
 import { INTERRUPTED, type LastRun, selectNewestRun, selectStartsOf } from '../store/sync-runs.ts'
 import type { Db, SyncTrigger } from '../store/tables.ts'
-import { hasDollarOf, tokenHashOf } from './run.ts'
+import { hasBenchmarkOf, tokenHashOf } from './run.ts'
 
 const MINUTE_MS = 60_000
 export const FIRST_RETRY_MS = 15 * MINUTE_MS
@@ -17,22 +18,25 @@ export const LATER_RETRY_MS = 60 * MINUTE_MS
 const MOST_STARTS = 3
 const STARTS_WITHIN_MS = 10 * MINUTE_MS
 
-/** What the database knows when the program starts. */
+/** What the database knows of a provider when the program starts. */
 export type StartFacts = {
-  /** Of each enabled provider. */
-  providers: readonly {
-    /** The newest run; undefined: there was none. */
-    lastRun: LastRun | undefined
-    /** When the newest starts that synced did so. */
-    starts: readonly Date[]
-  }[]
+  enabled: boolean
+  /** The newest run; undefined: there was none. */
+  lastRun: LastRun | undefined
+  /** When the newest starts that synced did so. */
+  starts: readonly Date[]
   /** Whether any rate is stored. */
   hasRates: boolean
-  /** Whether today's dollar is stored. */
+  /** Whether the newest values that are due are stored. */
   current: boolean
+  /** What is due, in words. */
+  due: string
   /** SHA-256 of the token that a run would be given; null: none; undefined: it cannot be read. */
   tokenHash: string | null | undefined
 }
+
+/** When a provider is synced: a cron pattern, in the time of a zone. */
+export type Timetable = { cron: string; timeZone: string }
 
 export type NextTry = {
   trigger: SyncTrigger
@@ -44,50 +48,49 @@ export type NextTry = {
 /** `next` is undefined when nothing is to be done before the scheduled time. `why`, in words for the log. */
 export type StartPlan = { why: string; next: NextTry | undefined }
 
+/** Undefined for a provider that is not in the database. */
 export async function readStartFacts(
   db: Db,
-  { clock, settings }: { clock: Clock; settings: () => ProviderSettings },
-): Promise<StartFacts> {
-  const providers: StartFacts['providers'][number][] = []
-  for (const { id, enabled } of await selectProviders(db)) {
-    if (!enabled) continue
-    const starts = await selectStartsOf(db, { providerId: id, trigger: 'startup', limit: MOST_STARTS })
-    providers.push({ lastRun: await selectNewestRun(db, id), starts })
-  }
+  provider: Provider,
+  { clock, settings }: { clock: Clock; settings: (provider: Provider) => ProviderSettings },
+): Promise<StartFacts | undefined> {
+  const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
+  if (!row) return undefined
   let tokenHash: string | null | undefined
   try {
-    tokenHash = tokenHashOf(settings())
+    tokenHash = tokenHashOf(settings(provider))
   } catch {
     // The run that is begun for this will say why.
   }
+  const due = dueDay(provider, clock)
   return {
-    providers,
-    hasRates: await hasRates(db),
-    current: await hasDollarOf(db, todayIn(clock)),
+    enabled: row.enabled,
+    lastRun: await selectNewestRun(db, row.id),
+    starts: await selectStartsOf(db, { providerId: row.id, trigger: 'startup', limit: MOST_STARTS }),
+    hasRates: await hasRatesOf(db, row.id),
+    current: await hasBenchmarkOf(db, provider, due),
+    due: dueInWords(provider, due, todayIn(clock, provider.timeZone)),
     tokenHash,
   }
 }
 
-export function planStart(facts: StartFacts, cron: string, now: Date): StartPlan {
-  const due = facts.providers.flatMap(({ lastRun, starts }) => {
-    const why = whyDue(lastRun, facts, cron, now)
-    return why === undefined ? [] : [{ why, recent: starts.filter((at) => isRecent(at, now)) }]
-  })
-  const [first] = due
-  const full = due.find(({ recent }) => recent.length >= MOST_STARTS)
+export function planStart(facts: StartFacts, timetable: Timetable, now: Date): StartPlan {
+  const { enabled, lastRun, starts, current, due } = facts
+  if (!enabled) return { why: 'the provider is disabled', next: undefined }
+  const why = whyDue(facts, timetable, now)
   const startAt = (at: Date): NextTry => ({ trigger: 'startup', at, wait: STARTS_WITHIN_MS })
-  if (full) {
-    const oldest = Math.min(...full.recent.map((at) => at.getTime()), now.getTime())
-    const why = `${MOST_STARTS} starts have synced within ${STARTS_WITHIN_MS / MINUTE_MS} minutes`
-    return { why, next: startAt(new Date(oldest + STARTS_WITHIN_MS)) }
+  const recent = starts.filter((at) => isRecent(at, now))
+  if (why !== undefined && recent.length >= MOST_STARTS) {
+    const oldest = Math.min(...recent.map((at) => at.getTime()), now.getTime())
+    const full = `${MOST_STARTS} starts have synced within ${STARTS_WITHIN_MS / MINUTE_MS} minutes`
+    return { why: full, next: startAt(new Date(oldest + STARTS_WITHIN_MS)) }
   }
-  if (first) return { why: first.why, next: startAt(now) }
-  const runs = facts.providers.flatMap(({ lastRun }) => lastRun ?? [])
-  const refused = runs.find(({ status }) => status !== 'ok')
-  if (refused) return { why: 'the token was refused, and is still the same', next: retryAfter(refused, now) }
-  const [last] = runs.sort((a, b) => b.id - a.id)
-  if (!last || facts.current) return { why: 'the last sync was ok', next: undefined }
-  return { why: "today's dollar was not there yet", next: retryAfter(last, now) }
+  if (why !== undefined || !lastRun) return { why: why ?? '', next: startAt(now) }
+  if (lastRun.status !== 'ok') {
+    return { why: 'the token was refused, and is still the same', next: retryAfter(lastRun, now) }
+  }
+  if (current) return { why: 'the last sync was ok', next: undefined }
+  return { why: `${due} was not there yet`, next: retryAfter(lastRun, now) }
 }
 
 /** A start of a clock that has been set back since counts too. */
@@ -95,21 +98,20 @@ function isRecent(start: Date, now: Date): boolean {
   return Math.abs(now.getTime() - start.getTime()) < STARTS_WITHIN_MS
 }
 
-/** Why a start syncs after this run, in words; undefined when it does not. */
+/** Why a start syncs, in words; undefined when it does not. */
 function whyDue(
-  lastRun: LastRun | undefined,
-  facts: StartFacts,
-  cron: string,
+  { lastRun, hasRates, tokenHash }: StartFacts,
+  { cron, timeZone }: Timetable,
   now: Date,
 ): string | undefined {
-  if (!lastRun || !facts.hasRates) return 'nothing is stored yet'
+  if (!lastRun || !hasRates) return 'nothing is stored yet'
   const { status, message, started_at, finished_at, token_only, token_hash } = lastRun
   if (finished_at === null || message?.includes(INTERRUPTED)) return 'the last sync was interrupted'
-  if (status !== 'ok' && !(token_only && token_hash === facts.tokenHash)) return `the last sync was ${status}`
+  if (status !== 'ok' && !(token_only && token_hash === tokenHash)) return `the last sync was ${status}`
   const began = new Date(started_at)
   // Then it was made under a wrong clock, and says nothing of today.
   if (began > now) return 'the last sync is of a later date than today'
-  const dawn = previousTime(cron, now)
+  const dawn = previousTime(cron, now, timeZone)
   return dawn !== undefined && began < dawn ? `the sync of ${dawn.toISOString()} was missed` : undefined
 }
 

@@ -68,7 +68,10 @@ export function catalogueEntry(
   )
 }
 
-/** The currency by which an administrator knows a series: the one that is not the dollar. */
-export function currencyOf(series: { base_currency: string; quote_currency: string }): string {
-  return series.base_currency === 'USD' ? series.quote_currency : series.base_currency
+/** The currency by which an administrator knows a series: the one that is not the pivot. */
+export function currencyOf(
+  { pivot }: Provider,
+  series: { base_currency: string; quote_currency: string },
+): string {
+  return series.base_currency === pivot ? series.quote_currency : series.base_currency
 }

@@ -36,7 +36,9 @@ test('whatever the clock does, each dawn that is reached is synced once and soon
 function countingScheduler(clock: ReturnType<typeof fixedClock>) {
   let runs = 0
   const scheduler = createScheduler({
+    provider: 'bccr',
     cron: '0 5 * * *',
+    timeZone: 'America/Costa_Rica',
     clock: clock.read,
     log: createLog({ level: 'error', format: 'json', write: () => undefined }),
     run: async () => {
@@ -44,9 +46,12 @@ function countingScheduler(clock: ReturnType<typeof fixedClock>) {
       return undefined
     },
     facts: {
-      providers: [{ lastRun: undefined, starts: [] }],
+      enabled: true,
+      lastRun: undefined,
+      starts: [],
       hasRates: false,
       current: false,
+      due: "today's dollar",
       tokenHash: null,
     },
   })

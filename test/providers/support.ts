@@ -3,8 +3,7 @@
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { openSession } from '../../src/providers/bccr/bccr.ts'
-import type { Ask, Session } from '../../src/providers/provider.ts'
-import type { RequestTuning } from '../../src/providers/request.ts'
+import type { Ask, RequestTuning, Session } from '../../src/providers/provider.ts'
 
 export const TODAY = '2026-09-20'
 export const TOKEN = 'operator-secret.token'

@@ -9,6 +9,7 @@ import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
+import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/blobs.ts'
@@ -45,6 +46,8 @@ export type TestAppOptions = {
   clock?: TestClock
   /** Instead of the central bank behind the stand-in. */
   providers?: readonly Provider[]
+  /** By code, where another provider than the central bank is, and the token for it. */
+  sources?: Record<string, () => { url: string; token: string | undefined }>
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
@@ -67,9 +70,12 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       ...options.listen,
       dataDir,
       scheduler: options.scheduler ?? false,
-      syncCron: '0 5 * * *',
+      syncCron: ({ settings }) => settings.schedule.fallback,
       backfillFrom: options.backfillFrom ?? '2026-01-01',
-      providerSettings: () => ({ url: bank.url, token: token(), paceMs: 0, userAgent: 'cambista/test' }),
+      providerSettings: ({ code }) => {
+        const shared = { paceMs: 0, userAgent: 'cambista/test' }
+        return { ...shared, ...(options.sources?.[code]?.() ?? { url: bank.url, token: token() }) }
+      },
       limits: {
         maxBody: 64 * 1024 ** 2,
         minFree: 0,
@@ -84,7 +90,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
     {
       clock: clock.read,
       ...(options.blobFs && { blobFs: options.blobFs }),
-      ...(options.providers && { providers: options.providers }),
+      providers: options.providers ?? [bccr],
     },
   )
   t.after(() => app.close())

@@ -6,7 +6,7 @@ import { updateProviderEnabled } from '../../src/store/providers.ts'
 import { selectRevisions } from '../../src/store/revisions.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
-import { hasDollarOf, syncAll } from '../../src/sync/run.ts'
+import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'
 import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/paper-bank.ts'
 
 const FLOOR = '2026-02-01'
@@ -120,9 +120,9 @@ test('the dollar is current when every enabled side has its value of the day', a
   bank.publish['318'] = (day) => (day < TODAY ? '505' : undefined)
   const run = await sync()
   assert.deepEqual([run.status, run.current], ['ok', false])
-  assert.equal(await hasDollarOf(db, dayAfter(TODAY, -1)), true)
+  assert.equal(await hasBenchmarkOf(db, bank.provider, dayAfter(TODAY, -1)), true)
   await updateSeriesEnabled(db, await idOf('CRC'), false)
-  assert.equal(await hasDollarOf(db, TODAY), true)
+  assert.equal(await hasBenchmarkOf(db, bank.provider, TODAY), true)
 })
 
 test('a corrected value replaces the old one, which is kept with the run that replaced it', async (t) => {

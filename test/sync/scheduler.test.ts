@@ -42,6 +42,8 @@ function openScheduler(
     current?: boolean
     starts?: string[]
     hasRates?: boolean
+    enabled?: boolean
+    timeZone?: string
     tokenHash?: string | null | undefined
   } = {},
 ) {
@@ -59,21 +61,22 @@ function openScheduler(
     if (answer === 'defect') throw new TypeError('surprise')
     return (await answer) ? undefined : 'the sync was error'
   }
-  const { last, starts = [], hasRates = true, current = true } = options
+  const { last, starts = [], hasRates = true, current = true, enabled = true } = options
+  const { timeZone = 'America/Costa_Rica' } = options
   const scheduler = createScheduler({
+    provider: 'bccr',
     cron: CRON,
+    timeZone,
     clock: clock.read,
     log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     run,
     facts: {
-      providers: [
-        {
-          lastRun: last === null ? undefined : { ...DAWN_RUN, ...last },
-          starts: starts.map((at) => new Date(at)),
-        },
-      ],
+      enabled,
+      lastRun: last === null ? undefined : { ...DAWN_RUN, ...last },
+      starts: starts.map((at) => new Date(at)),
       hasRates,
       current,
+      due: "today's dollar",
       tokenHash: 'tokenHash' in options ? options.tokenHash : 'a',
     },
   })
@@ -135,6 +138,23 @@ test('the scheduled time is in Costa Rica, not where the machine is', (t) => {
   const { state, schedule, nextRun } = scheduler.status()
   assert.deepEqual([state, schedule], ['running', CRON])
   assert.equal(nextRun?.toISOString(), '2026-03-25T11:00:00.000Z')
+})
+
+test('the scheduled time is that of the zone of the provider, summer and winter', (t) => {
+  const inHelsinki = (now: string) => {
+    const { scheduler } = openScheduler(t, { now, timeZone: 'Europe/Helsinki' })
+    t.mock.timers.reset()
+    return scheduler.status().nextRun?.toISOString()
+  }
+  assert.equal(inHelsinki('2026-03-28T02:00:00Z'), '2026-03-28T03:00:00.000Z')
+  assert.equal(inHelsinki('2026-03-29T02:30:00Z'), '2026-03-30T02:00:00.000Z')
+})
+
+test('a provider that is disabled is not synced at start, whatever became of its last run', async (t) => {
+  const { scheduler, pass, runs, nextTries } = openScheduler(t, { enabled: false, last: { status: 'error' } })
+  scheduler.start()
+  await pass(12 * HOUR)
+  assert.deepEqual([runs, nextTries()], [[], ['info 2026-03-25T11:00:00.000Z: the provider is disabled']])
 })
 
 // what the last run was, whether today's dollar is there, what runs at start, what within the first hour

@@ -3,7 +3,8 @@
 
 import { AppError } from '../../errors.ts'
 import { type Command, command } from '../command.ts'
-import { OPTIONS, type Option } from '../options.ts'
+import type { Option } from '../option-names.ts'
+import { OPTIONS } from '../options.ts'
 
 const SHELLS = ['bash', 'zsh']
 

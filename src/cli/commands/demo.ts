@@ -9,6 +9,7 @@ import { createAgent, createCompany, createOwner } from '../../domain/directory/
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads.ts'
 import { bccr } from '../../providers/bccr/bccr.ts'
+import { FIRST_DAY } from '../../providers/list.ts'
 import { insertApiKey } from '../../store/api-keys.ts'
 import { openDatabase } from '../../store/sqlite/database.ts'
 import { insertToken } from '../../store/tokens.ts'
@@ -20,7 +21,6 @@ import { syncLine } from './sync.ts'
 
 const DEMO_BANK = { ...bccr, name: 'Banco de demostración (valores inventados)' }
 const TOKEN = 'demo'
-const FIRST_DAY = '1983-01-01'
 
 export const demo = command({
   name: 'demo',
@@ -45,7 +45,7 @@ export const demo = command({
         port: options.port,
         dataDir,
         scheduler: false,
-        syncCron: '0 5 * * *',
+        syncCron: ({ settings }) => settings.schedule.fallback,
         backfillFrom: FIRST_DAY,
         providerSettings: () => ({
           url: bank.url,

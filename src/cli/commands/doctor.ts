@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
+import { PROVIDERS } from '../../providers/list.ts'
 import { command, printResult } from '../command.ts'
 import { becomeOwner } from '../data-dir.ts'
 import { progressOf } from '../progress.ts'
@@ -29,6 +30,7 @@ stopped.`,
     const { findings, notes } = await examine({
       dataDir,
       clock: () => new Date(),
+      providers: PROVIDERS,
       minFree: options['min-free'],
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },

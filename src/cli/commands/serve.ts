@@ -3,13 +3,15 @@ import { startApp } from '../../app.ts'
 import { VERSION } from '../../assets.ts'
 import type { BackupPlan } from '../../domain/backup/nightly.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads.ts'
-import type { ProviderSettings } from '../../providers/provider.ts'
+import { PROVIDERS } from '../../providers/list.ts'
+import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { diskError } from '../../storage-error.ts'
-import { BANK_OPTIONS, bankSettings } from '../bank.ts'
 import { command, type Terminal } from '../command.ts'
 import { becomeOwner } from '../data-dir.ts'
 import { isOpenToOthers, LISTEN_OPTIONS, listenSettings } from '../listen.ts'
 import type { OptionValues } from '../option-values.ts'
+import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
+import { cronOf, settingsOfProviders } from '../provider-settings.ts'
 import { unknownSettings } from '../setting-names.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
@@ -28,9 +30,9 @@ export const serve = command({
     ...LISTEN_OPTIONS,
     'data-dir',
     'no-scheduler',
-    'sync-cron',
+    ...SCHEDULE_OPTIONS,
     'backfill-from',
-    ...BANK_OPTIONS,
+    ...PROVIDER_OPTIONS,
     'max-body',
     'min-free',
     'max-uploads',
@@ -49,14 +51,14 @@ export const serve = command({
     if (unknown.length > 0) {
       log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
     }
-    const providerSettings = bankSettings(options, terminal.env)
+    const providerSettings = settingsOfProviders(options, terminal.env)
     becomeOwner(dataDir)
     const listening = listenSettings(options)
     const app = await startApp({
       ...listening,
       dataDir,
       scheduler: !options['no-scheduler'],
-      syncCron: options['sync-cron'],
+      syncCron: cronOf(options),
       backfillFrom: options['backfill-from'],
       providerSettings,
       limits: {
@@ -74,10 +76,10 @@ export const serve = command({
     setFlagsFromString(NOTHING_IS_BORN_OLD)
     using _collection = collectWhenIdle()
     log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
-    if (!hasToken(providerSettings)) {
-      log.warn('no token of the central bank, so its website is read, whose values are rounded', {
-        hint: 'cambista serve --help names --bccr-token-file',
-      })
+    for (const provider of PROVIDERS) {
+      const { token } = provider.settings
+      if (!token || hasToken(provider, providerSettings)) continue
+      log.warn(token.without, { hint: `cambista serve --help names --${token.option}` })
     }
     if (isOpenToOthers(listening.host) && !listening.tls) {
       log.warn('without TLS keys and tokens can be read on their way from other machines', {
@@ -99,9 +101,9 @@ export const serve = command({
   },
 })
 
-function hasToken(settings: () => ProviderSettings): boolean {
+function hasToken(provider: Provider, settings: (provider: Provider) => ProviderSettings): boolean {
   try {
-    return Boolean(settings().token)
+    return Boolean(settings(provider).token)
   } catch {
     return true // what is wrong with the file, the first run says
   }

@@ -1,19 +1,19 @@
-import { addDays, todayIn } from '../../dates.ts'
+import { addDays, latest, todayIn } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { PROVIDERS } from '../../providers/list.ts'
+import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
 import type { SyncRunRow } from '../../store/sync-runs.ts'
 import type { RunProgress } from '../../sync/progress.ts'
 import { refine } from '../../sync/refine.ts'
 import { ENDED, type SyncDeps, syncAll } from '../../sync/run.ts'
 import type { SyncProgress } from '../../sync/state.ts'
-import { BANK_OPTIONS, bankSettings } from '../bank.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import type { OptionValues } from '../option-values.ts'
 import { durationText, progressOf } from '../progress.ts'
+import { PROVIDER_OPTIONS } from '../provider-options.ts'
+import { settingsOfProviders } from '../provider-settings.ts'
 import { terminalLog } from '../terminal-log.ts'
 
-const FIRST_DAY = '1983-01-01'
 const PLAIN_EVERY_MS = 10_000
 const FEW_REQUESTS = 20 // cron mails whatever is printed: the daily run is not worth it, however slow the bank is
 
@@ -21,13 +21,14 @@ export const sync = command({
   name: 'sync',
   positionals: [],
   summary: 'fetch rates now: what is new, then what is missing; or exactly --from to --to',
-  options: ['data-dir', 'from', 'to', 'backfill-from', ...BANK_OPTIONS, 'json'],
+  options: ['data-dir', 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
   changesData: true,
   example: 'cambista sync --from 2026-01-01 --to 2026-01-31',
   run({ options, terminal, withDatabase }) {
     const clock = () => new Date()
-    const range = rangeOf(options, addDays(todayIn(clock), 1))
-    const settings = bankSettings(options, terminal.env)
+    const todays = PROVIDERS.map(({ timeZone }) => todayIn(clock, timeZone))
+    const range = rangeOf(options, addDays(todays.reduce(latest), 1))
+    const settings = settingsOfProviders(options, terminal.env)
     return withDatabase({ mustExist: false }, async (db) => {
       const log = runLog(terminal)
       const deps = {

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError, codeOf } from '../../errors.ts'
 import { checkSetPlace } from '../../store/backup/set.ts'
 import { ensureDirectory, type Machine, type Owner, rewriteFile } from '../host.ts'
-import { variableOf } from '../options.ts'
+import { variableOf } from '../option-names.ts'
 import { parseEnvironmentFile, SETTINGS_FILE } from '../settings.ts'
 
 export const BACKUPS = '/var/backups/cambista'

@@ -2,9 +2,10 @@
 // unit, and changes nothing else; what an administrator wrote is never overwritten.
 
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { readAsset, VERSION } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
+import { PROVIDERS } from '../../providers/list.ts'
 import { serve } from '../commands/serve.ts'
 import {
   copyExecutable,
@@ -16,7 +17,9 @@ import {
   runSurely,
   writeOwn,
 } from '../host.ts'
-import { OPTIONS, type Option, type OptionName, variableOf } from '../options.ts'
+import { variableOf } from '../option-names.ts'
+import { type OptionName, optionOf } from '../options.ts'
+import { named } from '../provider-options.ts'
 import { SETTINGS_FILE } from '../settings.ts'
 import { BACKUPS, backupDirIn, checkBackupDir, dataDirIn, turnOnBackups, unitWith } from './backup.ts'
 import { restartUnit } from './start.ts'
@@ -27,11 +30,28 @@ const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
 const EXECUTABLE = '/usr/local/bin/cambista'
 const DATA_DIR = '/var/lib/cambista'
 const SETTINGS_DIR = dirname(SETTINGS_FILE)
-const TOKEN_FILE = join(SETTINGS_DIR, 'bccr-token')
+/** The tokens of the providers, and the files that they are in. */
+export const TOKENS = PROVIDERS.flatMap(({ settings: { token } }) => {
+  if (!token?.installed) return []
+  const { file, title } = token.installed
+  return { option: named(token), name: token.name, file: join(SETTINGS_DIR, file), title }
+})
 const USER = 'cambista'
 
 export function unitText(): string {
-  return readAsset('src/cli/service/cambista.service')
+  const perToken = (line: (token: (typeof TOKENS)[number]) => string) => TOKENS.map(line)
+  const values: Record<string, string> = {
+    codes: PROVIDERS.map(({ code }) => code.toUpperCase()).join(', '),
+    credentials: perToken(({ file }) => `LoadCredential=${basename(file)}:${file}`).join('\n'),
+    variables: perToken(({ option }) => variableOf(option)).join(', '),
+    flags: perToken(({ option, file }) => ` --${option} \${CREDENTIALS_DIRECTORY}/${basename(file)}`).join(
+      '',
+    ),
+  }
+  return readAsset('src/cli/service/cambista.service').replace(
+    /\{(\w+)\}/g,
+    (whole, name) => values[name] ?? whole,
+  )
 }
 
 /**
@@ -58,7 +78,8 @@ export function installService(
   const user = ensureUser(counting)
   ensureDirectory(counting, SETTINGS_DIR, { uid: admin.uid, gid: user.gid }, 0o750)
   ensureFile(counting, SETTINGS_FILE, settingsText(), { uid: admin.uid, gid: user.gid }, 0o640)
-  ensureFile(counting, TOKEN_FILE, '', admin, 0o600) // systemd does not start a unit whose credential is missing
+  // systemd does not start a unit whose credential is missing.
+  for (const { file } of TOKENS) ensureFile(counting, file, '', admin, 0o600)
   for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
   const changed = backupDir !== undefined && turnOnBackups(counting, backupDir, user, dataDir)
   const copied = copyExecutable(counting, EXECUTABLE, executable)
@@ -100,7 +121,7 @@ export function settingsText(): string {
 # flags and environment. After a change: systemctl restart cambista
 `
   const lines = serve.options.map((name) => {
-    const { help, fallback, value }: Option = OPTIONS[name]
+    const { help, fallback, value } = optionOf(name)
     const chosen = CHOSEN[name]
     const text = chosen?.value ?? fallback ?? (value === undefined ? '1' : '')
     const setting = `${variableOf(name)}=${text.includes(' ') ? `"${text}"` : text}`
@@ -109,6 +130,9 @@ export function settingsText(): string {
   })
   return head + lines.join('')
 }
+
+const TOKEN_COPY =
+  'for commands that root runs; the service always reads a copy of this one, made when it starts'
 
 const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } = {
   port: {
@@ -133,12 +157,7 @@ const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } =
       `the service may write into ${BACKUPS}, so mount the disk there`,
     ],
   },
-  'bccr-token-file': {
-    value: TOKEN_FILE,
-    remarks: [
-      'for commands that root runs; the service always reads a copy of this one, made when it starts',
-    ],
-  },
+  ...Object.fromEntries(TOKENS.map(({ option, file }) => [option, { value: file, remarks: [TOKEN_COPY] }])),
 }
 
 const NO_BACKUPS =
@@ -150,7 +169,9 @@ const NEXT = [
   '  a key of the rates API     sudo cambista key create erp',
   '  is it well?                sudo cambista healthcheck; journalctl -u cambista',
   `  settings                   ${SETTINGS_FILE}, then systemctl restart cambista`,
-  `  the central bank's token   write it into ${TOKEN_FILE}, then systemctl restart cambista`,
+  ...TOKENS.map(
+    ({ title, file }) => `  ${title.padEnd(26)} write it into ${file}, then systemctl restart cambista`,
+  ),
 ]
 
 /** Makes the system user, when there is none. @throws AppError `failed` */

@@ -4,7 +4,7 @@ import { packedExecutable } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
 import { command, type Terminal } from '../command.ts'
 import { type Machine, runHere } from '../host.ts'
-import { installService, uninstallService, unitText } from './install.ts'
+import { installService, TOKENS, uninstallService, unitText } from './install.ts'
 
 const BOOTED_BY_SYSTEMD = '/run/systemd/system'
 
@@ -13,7 +13,7 @@ export const serviceInstall = command({
   positionals: [],
   summary: 'make this executable a systemd service and start it; again after each upgrade',
   about: `It makes the system user cambista, the data directory /var/lib/cambista, a place for backups /var/backups/cambista,
-the settings /etc/cambista/cambista.env, an empty file /etc/cambista/bccr-token for the bank's token, the executable
+the settings /etc/cambista/cambista.env, ${TOKENS.map(({ file, name }) => `an empty file ${file} for ${name}`).join(', ')}, the executable
 /usr/local/bin/cambista and the unit; it enables and starts the unit, and waits until it is ready. What is there is
 kept: only the executable and the unit are replaced when they differ. From then on every cambista command takes its
 settings from /etc/cambista/cambista.env, so that it works on the service's data.

@@ -4,19 +4,21 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { VERSION } from '../../assets.ts'
+import { TIME_ZONE } from '../../dates.ts'
 import { AppError, reasonOf } from '../../errors.ts'
-import { previousTime, TIME_ZONE } from '../../schedule.ts'
+import { previousTime } from '../../schedule.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
 import { readManifest } from '../../store/backup/manifest.ts'
 import { findBackup } from '../../store/backup/set.ts'
 import { freeBytes, openBlobs } from '../../store/blobs/blobs.ts'
 import { isBlobNamed } from '../../store/documents.ts'
+import { selectProviders } from '../../store/providers.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 import { faultsOfDatabase, type OpenedDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
 import { takeLock } from '../../store/sqlite/lock.ts'
 import { removeUnfinishedCopies } from '../../store/sqlite/migration-copy.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
-import { selectLastFinishedRun } from '../../store/sync-runs.ts'
+import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
 import { examineDirectory } from './directory.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
@@ -42,9 +44,9 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   try {
     const sound = opened !== undefined && (await examineDatabase(opened, report))
     if (opened && sound) {
-      await examineRates(opened.db, request.clock, report)
+      await examineRates(opened.db, request, report)
       await examineDirectory(opened.db, report)
-      await noteSync(opened, report)
+      await noteSyncs(opened, request, report)
       await noteUsage(opened, report)
     }
     await examineFiles(sound ? opened : undefined, { ...request, served }, report)
@@ -119,11 +121,22 @@ async function examineDatabase({ db, schema }: OpenedDatabase, report: Report): 
   return false
 }
 
-async function noteSync({ db }: OpenedDatabase, report: Report): Promise<void> {
-  const last = await selectLastFinishedRun(db)
-  if (!last) return report.note('never synced')
-  const message = last.message === null ? '' : ` (${last.message})`
-  report.note(`last sync: run ${last.id}, ended ${last.finished_at}, ${last.status}${message}`)
+async function noteSyncs(
+  { db }: OpenedDatabase,
+  { providers }: DoctorRequest,
+  report: Report,
+): Promise<void> {
+  const rows = await selectProviders(db)
+  for (const { code } of providers) {
+    const row = rows.find((one) => one.code === code)
+    const last = row && (await selectLastFinishedRunOf(db, row.id))
+    const of = providers.length > 1 ? ` of ${code}` : ''
+    if (!last) report.note(of ? `no sync${of} yet` : 'never synced')
+    else {
+      const message = last.message === null ? '' : ` (${last.message})`
+      report.note(`last sync${of}: run ${last.id}, ended ${last.finished_at}, ${last.status}${message}`)
+    }
+  }
 }
 
 async function examineSpace({ dataDir, minFree }: DoctorRequest, report: Report): Promise<void> {

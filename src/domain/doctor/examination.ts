@@ -1,6 +1,7 @@
 // What the doctor is asked, and what it says.
 
 import type { Clock } from '../../dates.ts'
+import type { Provider } from '../../providers/provider.ts'
 
 export type Check = 'database' | 'contents' | 'temporary' | 'permissions' | 'space' | 'rates' | 'backup'
 
@@ -17,6 +18,7 @@ export type Examination = {
 export type DoctorRequest = {
   dataDir: string
   clock: Clock
+  providers: readonly Provider[]
   /** Disk space that uploads leave free. */
   minFree: number
   /** The zone of the host. */

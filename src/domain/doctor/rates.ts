@@ -1,23 +1,39 @@
-// The doctor's look at the rates: whether each value is one, whether the dollar has one for every calendar day that was
-// asked for (upstream 4) and is fresh, and which days were never asked for. A hole and a rounded value are answered as
+// The doctor's look at the rates, provider by provider: whether each value is one, whether the benchmark has one for
+// every calendar day that was asked for, where it is published so, and is fresh, and which days were never asked for. A hole and a rounded value are answered as
 // what they are, so they are only worth knowing.
 
 import { type Clock, type IsoDate, isIsoDate, todayIn } from '../../dates.ts'
 import { canonicalDecimal } from '../../decimal.ts'
 import { gapsIn, type Interval, runsOf } from '../../intervals.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { selectCoverage } from '../../store/coverage.ts'
-import { selectProviders } from '../../store/providers.ts'
+import { type ProviderRow, selectProviders } from '../../store/providers.ts'
 import { countRates, countRoundedRates, selectRatesOfSeries } from '../../store/rates.ts'
 import { type SeriesRow, selectSeries } from '../../store/series.ts'
-import { selectLastFinishedRun } from '../../store/sync-runs.ts'
+import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
-import { dollarSide, isDollar, staleness } from '../rates/freshness.ts'
+import { benchmarkSide, dueDay, isBenchmark, staleness } from '../rates/freshness.ts'
 import type { Report } from './examination.ts'
 
 const HOLES_NAMED = 20
 
-export async function examineRates(db: Db, clock: Clock, report: Report): Promise<void> {
+/** A provider with its row and its series. */
+type Known = { provider: Provider; row: ProviderRow; series: SeriesRow[] }
+
+export async function examineRates(
+  db: Db,
+  { clock, providers }: { clock: Clock; providers: readonly Provider[] },
+  report: Report,
+): Promise<void> {
   const series = await selectSeries(db)
+  const rows = await selectProviders(db)
+  const known = providers.flatMap((provider) => {
+    const row = rows.find(({ code }) => code === provider.code)
+    return row ? [{ provider, row, series: series.filter((one) => one.provider_id === row.id) }] : []
+  })
+  const daily = known.flatMap(({ provider, series }) =>
+    provider.publication.days === 'every day' ? series.filter((one) => isBenchmark(provider, one)) : [],
+  )
   const newest = new Map<number, IsoDate>()
   const holes = new Map<string, { hole: Interval; series: SeriesRow[] }>()
   for (const one of series) {
@@ -30,7 +46,7 @@ export async function examineRates(db: Db, clock: Clock, report: Report): Promis
       const good = isIsoDate(rate_date) && canonicalDecimal(value) === value && !/^(0$|-)/.test(value)
       if (!good) report.finding('rates', `${seriesName(one)} has the value ${value} on ${rate_date}`)
     }
-    if (isDollar(one)) {
+    if (daily.includes(one)) {
       const days = new Set(rates.map(({ rate_date }) => rate_date))
       for (const interval of covered) reportMissing(one, upTo(interval, last), days, report)
     }
@@ -41,8 +57,18 @@ export async function examineRates(db: Db, clock: Clock, report: Report): Promis
   }
   report.note(`${(await countRates(db)).all} rates of ${series.length} series`)
   reportHoles([...holes.values()], report)
-  await noteRounded(db, report)
-  await examineFreshness(db, series, newest, todayIn(clock), report)
+  const rounded = await countRoundedRates(db)
+  for (const one of known) noteRounded(one, rounded, report)
+  for (const one of known) {
+    const named: Report =
+      providers.length === 1
+        ? report
+        : {
+            finding: (check, words) => report.finding(check, `${one.provider.code}: ${words}`),
+            note: (words) => report.note(`${one.provider.code}: ${words}`),
+          }
+    await examineFreshness(db, one, newest, clock, named)
+  }
 }
 
 /** The part of a covered interval that must have values: the bank may still owe the newest. */
@@ -86,36 +112,41 @@ function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: R
   if (holes.length > HOLES_NAMED) report.note(`${holes.length - HOLES_NAMED} more such holes`)
 }
 
-async function noteRounded(db: Db, report: Report): Promise<void> {
-  const rounded = await countRoundedRates(db)
-  if (rounded.size === 0) return
-  const count = [...rounded.values()].reduce((sum, one) => sum + one, 0)
-  const cure = "with the bank's token (--bccr-token-file) the server reads them again by itself"
-  report.note(
-    `${count} values of ${rounded.size} series are rounded, as the bank's website gives them; ${cure}`,
-  )
+function noteRounded(
+  { provider, series }: Known,
+  rounded: ReadonlyMap<number, number>,
+  report: Report,
+): void {
+  const counts = series.flatMap(({ id }) => rounded.get(id) ?? [])
+  if (counts.length === 0) return
+  const count = counts.reduce((sum, one) => sum + one, 0)
+  const { token } = provider.settings
+  const cure = token && `; with ${token.name} (--${token.option}) the server reads them again by itself`
+  const source = provider.roundedSource ?? provider.code
+  report.note(`${count} values of ${counts.length} series are rounded, as ${source} gives them${cure ?? ''}`)
 }
 
 async function examineFreshness(
   db: Db,
-  series: readonly SeriesRow[],
+  { provider, row, series }: Known,
   newest: ReadonlyMap<number, IsoDate>,
-  today: IsoDate,
+  clock: Clock,
   report: Report,
 ): Promise<void> {
-  const dollar = series.filter(isDollar)
-  if (!dollar.some(({ id }) => newest.has(id))) {
-    if (await selectLastFinishedRun(db))
-      report.finding('rates', 'there is no dollar rate, although a sync has run')
+  const { noun } = provider.benchmark
+  const sides = series.filter((one) => isBenchmark(provider, one))
+  if (!sides.some(({ id }) => newest.has(id))) {
+    if (await selectLastFinishedRunOf(db, row.id))
+      report.finding('rates', `there is no ${noun} rate, although a sync has run`)
     return
   }
-  const providers = await selectProviders(db)
-  for (const { id, rate_type, enabled, provider_id } of dollar) {
-    const side = dollarSide(rate_type, newest.get(id), today)
-    const isSynced = enabled && providers.some((one) => one.id === provider_id && one.enabled)
-    const fault = isSynced ? staleness(side) : undefined
+  const due = dueDay(provider, clock)
+  const today = todayIn(clock, provider.timeZone)
+  for (const { id, rate_type, enabled } of sides) {
+    const side = benchmarkSide(rate_type, newest.get(id), today)
+    const fault = enabled && row.enabled ? staleness(provider, side, due) : undefined
     if (fault) report.finding('rates', `${fault}: cambista sync says why`)
-    else report.note(`the newest ${rate_type} of the dollar is of ${side.newest}`)
+    else report.note(`the newest ${rate_type} of the ${noun} is of ${side.newest}`)
   }
 }
 

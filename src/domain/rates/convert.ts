@@ -9,8 +9,6 @@ import type { Column, CoveredDays } from './column.ts'
 import type { SeriesByPair } from './rate-cache.ts'
 import { type Hole, knownRateOn, type RatePoint, smallest } from './rates.ts'
 
-export const PIVOT = 'USD'
-
 /** One step of a route: a stored series, read in its own direction or against it. */
 export type Leg = { series: SeriesRow; inverse: boolean }
 
@@ -33,21 +31,29 @@ export type Conversion = {
 
 /**
  * The route between two currencies over one provider's series: nothing to do, a stored pair in either
- * direction, or two legs through the dollar. `side` picks the series where a pair publishes more than one.
+ * direction, or two legs through the provider's pivot. `side` picks the series where a pair publishes more than one.
  */
-export function findRoute(pairs: SeriesByPair, from: string, to: string, side: RateType): Route | NoRoute {
+export function findRoute(
+  pairs: SeriesByPair,
+  pivot: string | undefined,
+  from: string,
+  to: string,
+  side: RateType,
+): Route | NoRoute {
   if (from === to) {
     return isKnown(pairs, from) ? { path: [from, to], legs: [], rateType: 'referencia' } : unknown(from)
   }
   const direct = legsBetween(pairs, from, to)
   if (direct.length > 0) return routeOver([from, to], [direct], side)
 
-  const first = legsBetween(pairs, from, PIVOT)
-  const second = legsBetween(pairs, PIVOT, to)
-  if (first.length > 0 && second.length > 0) return routeOver([from, PIVOT, to], [first, second], side)
+  const first = pivot === undefined ? [] : legsBetween(pairs, from, pivot)
+  const second = pivot === undefined ? [] : legsBetween(pairs, pivot, to)
+  if (pivot !== undefined && first.length > 0 && second.length > 0) {
+    return routeOver([from, pivot, to], [first, second], side)
+  }
   if (!isKnown(pairs, from)) return unknown(from)
   if (!isKnown(pairs, to)) return unknown(to)
-  return { missing: `no series leads from ${from} to ${to}, directly or through ${PIVOT}` }
+  return { missing: `no series leads from ${from} to ${to}, directly${pivot ? ` or through ${pivot}` : ''}` }
 }
 
 /**

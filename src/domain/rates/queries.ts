@@ -127,7 +127,7 @@ export function conversionOn(
 ): Converted | Promise<Converted> {
   const { provider, amount, from, to, type, day } = asked
   needProvider(snapshot, provider)
-  const route = findRoute(snapshot.pairsOf(provider), from, to, type)
+  const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
   if ('missing' in route) throw new AppError('not-found', `Cannot convert: ${route.missing}`)
   const { legs, path, rateType } = route
   const series = legs.map((leg) => leg.series)

@@ -6,6 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { CacheStats } from '../../lru.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { type Coverage, selectCoverage } from '../../store/coverage.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { type ProviderRow, selectProviders } from '../../store/providers.ts'
@@ -33,6 +34,8 @@ export type RateSnapshot = {
   coveredOf(seriesId: number): CoveredDays
   /** A provider's series by what they give, such as `USD/CRC`; empty for a provider that is not there. */
   pairsOf(provider: string): SeriesByPair
+  /** The currency that a provider's conversions go through; undefined for one that the program does not know. */
+  pivotOf(provider: string): string | undefined
   /**
    * The columns of the series given, in their order; a promise only where one has to be read first.
    * @throws AppError `busy` when one has changed since: RateCache.read() asks the next snapshot then
@@ -58,8 +61,9 @@ export type RateCache = {
  * Opens the cache at the database's present revision. It reads in transactions of up to a tenth of a second: give it a
  * connection that no other query waits for.
  */
-export async function openRateCache(db: Db): Promise<RateCache> {
-  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set() }
+export async function openRateCache(db: Db, providers: readonly Pivoted[]): Promise<RateCache> {
+  const pivots = new Map(providers.map(({ code, pivot }) => [code, pivot]))
+  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set(), pivots }
   let snapshot = await takeSnapshot(db, shared)
   const turn = async () => {
     snapshot = await takeSnapshot(db, shared, snapshot)
@@ -106,7 +110,10 @@ type Shared = {
   stats: CacheStats
   /** Series whose columns were asked for together with one that had changed: the next snapshot is to have them. */
   outdated: Set<number>
+  /** By code of the provider. */
+  pivots: ReadonlyMap<string, string>
 }
+type Pivoted = Pick<Provider, 'code' | 'pivot'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
 
 /** The stored data as they are now; the snapshot of before, if they have not changed since. */
@@ -149,7 +156,7 @@ function makeSnapshot(
   meta: { revision: number; epoch: string },
   { providers, series, coverage }: Catalogue,
   loaded: Columns,
-  { stats, outdated }: Shared,
+  { stats, outdated, pivots }: Shared,
 ): OwnSnapshot {
   const covered = new Map<number, CoveredDays>()
   for (const [id, intervals] of coverage) covered.set(id, dayNumbersOf(intervals))
@@ -178,6 +185,7 @@ function makeSnapshot(
     series,
     coveredOf: (id) => covered.get(id) ?? NOT_COVERED,
     pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
+    pivotOf: (provider) => pivots.get(provider),
     loaded,
     columns(wanted) {
       const columns: Column[] = []

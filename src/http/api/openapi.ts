@@ -3,6 +3,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { VERSION } from '../../assets.ts'
+import { namesOf, PROVIDERS } from '../../providers/list.ts'
 import type { Api } from './api.ts'
 import { type AnyEndpoint, get, refusesUnknown } from './endpoint.ts'
 
@@ -30,7 +31,7 @@ function openapiOf(apis: readonly Api[]): JsonSchema {
       title: 'cambista',
       version: '0.1.0',
       description:
-        'Exchange rates of the Banco Central de Costa Rica, and documents for AI agents. ' +
+        `Exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents. ` +
         `Served by cambista ${VERSION}.`,
     },
     paths: pathsOf(apis),

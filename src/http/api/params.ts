@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { isIsoDate } from '../../dates.ts'
 import { boundedDecimal } from '../../decimal.ts'
 import type { AppError } from '../../errors.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
 
 // The keys are the `type` of a 422 item.
@@ -14,7 +15,7 @@ const FAULTS = {
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
   integer: 'must be an integer',
   limit: 'must be an integer from 1 to 200',
-  provider: 'must be a provider code, such as bccr',
+  provider: `must be a provider code, such as ${DEFAULT_PROVIDER.code}`,
   decimal:
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
   rate_type: 'must be compra, venta or referencia',
@@ -50,7 +51,10 @@ export const BooleanParam = v.pipe(
 
 export const ProviderParam = v.pipe(
   v.string(),
-  v.metadata({ description: 'Provider code, as GET /api/v1/providers lists it', examples: ['bccr'] }),
+  v.metadata({
+    description: 'Provider code, as GET /api/v1/providers lists it',
+    examples: [DEFAULT_PROVIDER.code],
+  }),
   v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
 )
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Db } from '../../store/tables.ts'
-import type { Scheduler } from '../../sync/scheduler.ts'
+import type { Schedulers } from '../../sync/schedulers.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import { type Keyring, keyCredentials } from '../api/auth.ts'
@@ -22,7 +22,7 @@ export type RatesDeps = {
   cache: RateCache
   keyring: Keyring
   clock: Clock
-  scheduler: Scheduler
+  scheduler: Schedulers
   backups: NightlyBackup | undefined
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { ValuedLeg } from '../../domain/rates/convert.ts'
 import { type Converted, conversionOn } from '../../domain/rates/queries.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {
@@ -53,7 +54,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
         amount: AmountParam,
         from: CurrencyParam,
         to: CurrencyParam,
-        provider: v.optional(ProviderParam, 'bccr'),
+        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
         type: v.optional(RateTypeParam, 'venta'),
         on: v.optional(DateParam),
         details: v.optional(BooleanParam, 'false'),

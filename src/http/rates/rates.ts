@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { latestRates, ratesOn, type SeriesRate } from '../../domain/rates/queries.ts'
 import type { LatestRates } from '../../domain/rates/rates.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
@@ -43,9 +44,9 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
       path: '/api/v1/rates/latest',
       summary: 'Current rate of one pair',
       query: v.object({
-        provider: v.optional(ProviderParam, 'bccr'),
-        base: v.optional(CurrencyParam, 'USD'),
-        quote: v.optional(CurrencyParam, 'CRC'),
+        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
+        base: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.base),
+        quote: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.quote),
         on: v.optional(DateParam),
       }),
       answer: LatestRatesOut,

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
+import { TIME_ZONE } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import { TIME_ZONE } from '../../schedule.ts'
-import { selectLastFinishedRun } from '../../store/sync-runs.ts'
+import { selectProviders } from '../../store/providers.ts'
+import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
-import type { Scheduler } from '../../sync/scheduler.ts'
+import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
 import { Instant } from '../api/shapes.ts'
 
@@ -28,7 +29,7 @@ export function schedulerEndpoints({
   backups,
 }: {
   db: Db
-  scheduler: Scheduler
+  scheduler: Schedulers
   backups: NightlyBackup | undefined
 }): AnyEndpoint[] {
   return [
@@ -37,26 +38,31 @@ export function schedulerEndpoints({
       summary: 'Whether the embedded scheduler is active, and when its tasks run',
       answer: SchedulerOut,
       async handle() {
-        const { state, schedule, nextRun } = scheduler.status()
-        const last = await selectLastFinishedRun(db)
+        const state = scheduler.state()
+        const syncs = []
+        for (const task of scheduler.tasks()) syncs.push(await syncTask(db, task, syncs.length === 0))
         return freshReply({
           enabled: state !== 'disabled',
           running: state === 'running',
           timezone: TIME_ZONE,
-          tasks: [
-            {
-              name: 'sync',
-              schedule,
-              next_run: nextRun?.toISOString() ?? null,
-              last_run: last?.started_at ?? null,
-              last_status: last?.status ?? null,
-            },
-            ...(backups ? [backupTask(backups.status())] : []),
-          ],
+          tasks: [...syncs, ...(backups ? [backupTask(backups.status())] : [])],
         })
       },
     }),
   ]
+}
+
+/** The first provider's is the contract's task `sync`; those of others are named by their code. */
+async function syncTask(db: Db, { provider, cron, timeZone, nextRun }: SyncTask, isFirst: boolean) {
+  const row = (await selectProviders(db)).find(({ code }) => code === provider)
+  const last = row && (await selectLastFinishedRunOf(db, row.id))
+  return {
+    name: isFirst ? 'sync' : `sync ${provider}`,
+    schedule: timeZone === TIME_ZONE ? cron : `CRON_TZ=${timeZone} ${cron}`,
+    next_run: nextRun?.toISOString() ?? null,
+    last_run: last?.started_at ?? null,
+    last_status: last?.status ?? null,
+  }
 }
 
 function backupTask({ schedule, nextRun, lastRun, lastStatus }: ReturnType<NightlyBackup['status']>) {

@@ -1,13 +1,12 @@
 import * as v from 'valibot'
-import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
-import { type HistoryReading, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
+import { type HealthQuestion, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { reasonOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { isReady } from '../../store/sqlite/database.ts'
 import { selectLastFinishedRun } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
-import type { Scheduler } from '../../sync/scheduler.ts'
+import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
 import { BooleanParam } from '../api/params.ts'
 import { Day, Instant, Pair, RateTypeOut } from '../api/shapes.ts'
@@ -54,15 +53,10 @@ const HealthOut = v.object({
 
 const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())) })
 
-export type HealthDeps = {
+export type HealthDeps = HealthQuestion & {
   db: Db
   cache: RateCache
-  clock: Clock
-  scheduler: Scheduler
-  /** The first day of the dollar that is fetched. */
-  historyFrom: IsoDate
-  /** How far a run under way is with the history. */
-  reading: () => HistoryReading | undefined
+  scheduler: Pick<Schedulers, 'state'>
   log: Log
 }
 
@@ -79,12 +73,11 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
       async handle() {
         const snapshot = cache.snapshot()
         const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
-        const { state } = scheduler.status()
+        const state = scheduler.state()
         try {
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)
           const health = await healthOf(deps)
-          if (last?.status === 'error') health.reasons.push(`the last run failed: ${last.message}`)
           return freshReply({
             status: health.reasons.length > 0 ? 'degraded' : 'ok',
             database: 'ok',
@@ -141,19 +134,19 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
   ]
 }
 
-function healthOf({ db, cache, clock, historyFrom, reading }: HealthDeps): Promise<RateHealth> {
-  const about = { today: todayIn(clock), historyFrom, reading: reading() }
-  return Promise.resolve(cache.read((snapshot) => rateHealth(db, snapshot, about)))
+function healthOf(deps: HealthDeps): Promise<RateHealth> {
+  return Promise.resolve(deps.cache.read((snapshot) => rateHealth(deps.db, snapshot, deps)))
 }
 
 /** What there is to say beside the contract's fields; undefined: nothing (decisions 1.10). */
-function detailOf({ reasons, history, holes, exact }: RateHealth): v.InferOutput<typeof Detail> | undefined {
+function detailOf(health: RateHealth): v.InferOutput<typeof Detail> | undefined {
+  const { reasons, history, holes, exact, rounded } = health
   if (reasons.length === 0 && holes.length === 0 && exact) return undefined
   return {
     reasons: reasons.length > 0 ? reasons : undefined,
     history,
     holes: holes.length > 0 ? holes.slice(0, HOLES_NAMED) : undefined,
     holes_total: holes.length > HOLES_NAMED ? holes.length : undefined,
-    rounded: exact ? undefined : "values of the bank's website; with the bank's token they are read again",
+    rounded: exact ? undefined : rounded.join('; '),
   }
 }

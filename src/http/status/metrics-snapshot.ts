@@ -2,16 +2,17 @@
 // walked again only after a hundred times as long as the walk took: at most a hundredth of the processor goes there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Clock, todayIn } from '../../dates.ts'
+import type { Clock } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import { dollarSides } from '../../domain/rates/health.ts'
+import { isJudged, sidesOfProviders } from '../../domain/rates/health.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
+import type { Provider } from '../../providers/provider.ts'
 import type { Semaphore } from '../../semaphore.ts'
 import { freeBytes } from '../../store/blobs/blobs.ts'
 import { countDocuments, sumBlobs } from '../../store/documents.ts'
-import { countFinishedRuns, selectLastGoodRun } from '../../store/sync-runs.ts'
+import { countFinishedRuns, selectLastGoodRunOf } from '../../store/sync-runs.ts'
 import type { Db, SyncStatus } from '../../store/tables.ts'
-import type { Scheduler } from '../../sync/scheduler.ts'
+import type { Schedulers } from '../../sync/schedulers.ts'
 
 type Totals = {
   runs: { status: SyncStatus; count: number }[]
@@ -23,8 +24,9 @@ type Totals = {
 /** Undefined is what there is none of. */
 export type MetricsSnapshot = Totals & {
   rates: number
-  /** By side, 0: of today in Costa Rica; -1: of tomorrow. */
-  dollarAgeDays: { side: string; days: number | undefined }[]
+  /** By side of each benchmark, 0: of today by the provider's clock; -1: of tomorrow. */
+  benchmarkAgeDays: { provider: string; side: string; days: number | undefined }[]
+  /** Of the provider whose last good sync is the oldest. */
   goodSyncAgeSeconds: number | undefined
   /** Seconds since 1970. */
   nextSync: number | undefined
@@ -37,7 +39,8 @@ export type MetricsSnapshot = Totals & {
 export type VitalsDeps = {
   db: Db
   cache: RateCache
-  scheduler: Scheduler
+  scheduler: Pick<Schedulers, 'tasks'>
+  providers: readonly Provider[]
   backups: NightlyBackup | undefined
   clock: Clock
   blobsDir: string
@@ -54,22 +57,36 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
   const totals = kept(() => walk(db))
   const ageOf = (then: Date) => (clock().getTime() - then.getTime()) / 1000
   return async () => {
-    const sides = await cache.read((snapshot) => dollarSides(snapshot, todayIn(clock)))
-    const good = await selectLastGoodRun(db)
-    const next = scheduler.status().nextRun
+    const sides = await cache.read((snapshot) => sidesOfProviders(snapshot, deps))
+    const good = await lastGoodSync(db, cache)
+    const next = scheduler.tasks().flatMap(({ nextRun }) => nextRun?.getTime() ?? [])
     const { lastRun, lastStatus } = backups?.status() ?? {}
     return {
       ...(await totals()),
       rates: (await cache.snapshot().countRates()).all,
-      dollarAgeDays: sides.map(({ rateType, ageDays }) => ({ side: rateType, days: ageDays })),
-      goodSyncAgeSeconds: good?.finished_at ? ageOf(new Date(good.finished_at)) : undefined,
-      nextSync: next && next.getTime() / 1000,
+      benchmarkAgeDays: sides.flatMap(({ provider, sides }) =>
+        sides.map(({ rateType, ageDays }) => ({ provider: provider.code, side: rateType, days: ageDays })),
+      ),
+      goodSyncAgeSeconds: good && ageOf(good),
+      nextSync: next.length > 0 ? Math.min(...next) / 1000 : undefined,
       freeBytes: await freeBytes(blobsDir),
       uploads: uploads.status(),
       caches: caches(),
       backup: lastRun && { ageSeconds: ageOf(lastRun), ok: lastStatus === 'ok' },
     }
   }
+}
+
+/** When the provider that waits longest for one had its last good sync; undefined when one of them never had any. */
+async function lastGoodSync(db: Db, cache: RateCache): Promise<Date | undefined> {
+  const snapshot = cache.snapshot()
+  const ends: number[] = []
+  for (const row of snapshot.providers.filter((one) => isJudged(snapshot, one))) {
+    const good = await selectLastGoodRunOf(db, row.id)
+    if (!good?.finished_at) return undefined
+    ends.push(new Date(good.finished_at).getTime())
+  }
+  return ends.length > 0 ? new Date(Math.min(...ends)) : undefined
 }
 
 async function walk(db: Db): Promise<Totals> {

@@ -5,6 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import * as v from 'valibot'
 import { VERSION } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { Api } from '../api/api.ts'
 import { get } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -69,10 +70,10 @@ export function createMetrics(): Metrics {
     gauge: new Gauge({ name: `cambista_${name}`, help, registers }),
     read,
   }))
-  const dollarAge = new Gauge({
+  const benchmarkAge = new Gauge({
     name: 'cambista_dollar_age_days',
     help: "Days since the newest stored value of each side of the dollar; -1 is tomorrow's",
-    labelNames: ['side'],
+    labelNames: ['provider', 'side'],
     registers,
   })
   const runs = new Counter({
@@ -104,8 +105,12 @@ export function createMetrics(): Metrics {
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       }
-      dollarAge.reset()
-      for (const { side, days } of now.dollarAgeDays) dollarAge.set({ side }, days ?? NEVER)
+      benchmarkAge.reset()
+      for (const { provider, side, days } of now.benchmarkAgeDays) {
+        // The provider that the contract knows has no label: it was there before there could be another.
+        const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
+        benchmarkAge.set(labels, days ?? NEVER)
+      }
       for (const counter of [runs, hits, misses]) counter.reset()
       for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
       for (const { status, count } of now.runs) runs.inc({ status }, count)

@@ -2,12 +2,14 @@
 // token, exact, and the website's own without one, rounded. Which one answers may change once in a run: when the
 // token is refused, the site takes over.
 
-import type { Answer, Ask, Notice, Provider, ProviderSettings, Session } from '../provider.ts'
-import { createRequester, RefusedFailure, type RequestTuning } from '../request.ts'
+import type { Answer, Ask, Notice, Provider, ProviderSettings, RequestTuning, Session } from '../provider.ts'
+import { createRequester, RefusedFailure } from '../request.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
 import { readPublic } from './public.ts'
+import { bccrSettings } from './settings.ts'
 import { createSiteReader } from './site.ts'
 
+const TIME_ZONE = 'America/Costa_Rica'
 const DOLLAR_SIDES = ['317', '318']
 const FIRST_DOLLAR_DAY = '1983-01-01' // upstream 3
 const HOW_TO_RENEW =
@@ -18,6 +20,13 @@ export const bccr: Provider = {
   name: 'Banco Central de Costa Rica',
   country: 'CR',
   website: 'https://www.bccr.fi.cr',
+  pivot: 'USD',
+  timeZone: TIME_ZONE,
+  // Every calendar day has its dollar, published the evening before (upstream 4).
+  publication: { time: '00:00', days: 'every day' },
+  benchmark: { base: 'USD', quote: 'CRC', noun: 'dollar', staleDays: 2 },
+  roundedSource: "the bank's website",
+  settings: bccrSettings,
   catalogue: bccrCatalogue,
   feeds: [
     {
@@ -29,7 +38,7 @@ export const bccr: Provider = {
     },
     { name: PARITY_TABLE, table: PARITY_TABLE, indicators: undefined, chunkDays: 92, startsOn: undefined },
   ],
-  connect: (settings, signal) => openSession(settings, signal),
+  connect: openSession,
 }
 
 /** A session whose waiting and bounds a test may replace. */
@@ -39,7 +48,7 @@ export function openSession(
   tuning: RequestTuning = {},
 ): Session {
   const url = settings.url.replace(/\/+$/, '')
-  const requester = createRequester(settings, signal, tuning)
+  const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
   const readSite = createSiteReader(requester, url)
   let notices: Notice[] = []
   let token = settings.token?.trim() || undefined

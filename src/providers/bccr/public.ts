@@ -1,7 +1,7 @@
 // The central bank's public API, which needs the operator's token (upstream 1).
 
 import { addDays, earliest } from '../../dates.ts'
-import { isRecord, type JsonRecord, listOf, parseLargeJson, textOf } from '../json.ts'
+import { isRecord, type JsonRecord, listOf, parseJson, parseLargeJson, textOf } from '../json.ts'
 import { type Answer, type Ask, FetchFailure, type Observation, type Window } from '../provider.ts'
 import type { Requester } from '../request.ts'
 
@@ -23,6 +23,7 @@ export async function readPublic(
       url: publicUrl(source.url, { ...ask, window }),
       headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
       secrets: [source.token],
+      readError: errorText,
     }
     const answer = await requester.get(request, readPublicAnswer)
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
@@ -52,6 +53,16 @@ export async function readPublicAnswer(body: string): Promise<Answer> {
   }
   if (!Array.isArray(answer.datos)) throw new FetchFailure('"datos" is not a list')
   return mergeAnswers(answer.datos.flatMap(indicatorsOf).map(readIndicator))
+}
+
+/** The message of `{"CodigoError":"400","Mensaje":"..."}`, or the body as it is (upstream 1). */
+export function errorText(body: string): string {
+  try {
+    const error = parseJson(body)
+    return (isRecord(error) && textOf(error.Mensaje)) || body
+  } catch {
+    return body
+  }
 }
 
 /** One after the other; a series is listed once, under its first name. */

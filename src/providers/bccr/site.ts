@@ -5,6 +5,7 @@ import { addDays, type IsoDate, isIsoDate } from '../../dates.ts'
 import { isRecord, type JsonRecord, listOf, parseJson, textOf } from '../json.ts'
 import { type Answer, type Ask, FetchFailure, type Observation } from '../provider.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
+import { errorText } from './public.ts'
 
 export type SitePage = Answer & { oldest: IsoDate | undefined }
 
@@ -28,7 +29,13 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
 
   const signOn = async () => {
     if (csrf && performance.now() - csrf.since < CSRF_MS) return csrf.token
-    const request = { name: 'site CSRF', url: `${url}/${CSRF_PATH}`, headers: {}, secrets: [] }
+    const request = {
+      name: 'site CSRF',
+      url: `${url}/${CSRF_PATH}`,
+      headers: {},
+      secrets: [],
+      readError: errorText,
+    }
     csrf = { token: await requester.get(request, readCsrfToken), since: performance.now() }
     return csrf.token
   }
@@ -40,6 +47,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
       url: siteUrl(url, table, until),
       headers: { Accept: 'application/json', token_csrf: token, Origin: ORIGIN },
       secrets: [token],
+      readError: errorText,
     }
     return requester.get(request, readSitePage)
   }

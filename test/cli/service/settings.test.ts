@@ -3,10 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Environment, parseWords } from '../../../src/cli/args.ts'
-import { BANK_OPTIONS, bankSettings } from '../../../src/cli/bank.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
+import { PROVIDER_OPTIONS } from '../../../src/cli/provider-options.ts'
+import { settingsOfProviders } from '../../../src/cli/provider-settings.ts'
 import { parseEnvironmentFile, readSettings, withSettings } from '../../../src/cli/settings.ts'
 import { run } from '../../../src/main.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { temporaryDirectory } from '../../support/ground.ts'
 
 /** Runs a command line on a machine whose service has these settings. */
@@ -117,8 +119,8 @@ test('a token in the environment is above a token file in the settings, and belo
   const { home, file } = machine(t, (home) => `CAMBISTA_BCCR_TOKEN_FILE=${home}/bccr-token\n`)
   const token = (words: string[], env: Environment) => {
     const settings = readSettings(file, env)
-    const { options } = parseWords(words, BANK_OPTIONS, env, settings)
-    return bankSettings(options, withSettings(env, settings))().token
+    const { options } = parseWords(words, PROVIDER_OPTIONS, env, settings)
+    return settingsOfProviders(options, withSettings(env, settings))(bccr).token
   }
   assert.throws(() => token([], {}), /cannot read the bank's token: ENOENT.*bccr-token/)
   writeFileSync(join(home, 'bccr-token'), '')

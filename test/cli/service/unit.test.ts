@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { parseWords } from '../../../src/cli/args.ts'
 import { serve } from '../../../src/cli/commands/serve.ts'
-import { OPTIONS, variableOf } from '../../../src/cli/options.ts'
+import { variableOf } from '../../../src/cli/option-names.ts'
+import { optionOf } from '../../../src/cli/options.ts'
 import { settingsText, unitText } from '../../../src/cli/service/install.ts'
 import { parseEnvironmentFile, SETTINGS_FILE } from '../../../src/cli/settings.ts'
 import { temporaryDirectory } from '../../support/ground.ts'
@@ -21,7 +22,7 @@ test('the settings file lists the options of serve, and systemd, Node and the pr
   assert.deepEqual(values, { ...parseEnv(all) })
   assert.deepEqual(Object.keys(values).sort(), serve.options.map(variableOf).sort())
   parseWords([], serve.options, {}, { file: SETTINGS_FILE, values })
-  for (const name of serve.options) assert.ok(text.includes(`# ${OPTIONS[name].help}\n`), name)
+  for (const name of serve.options) assert.ok(text.includes(`# ${optionOf(name).help}\n`), name)
 })
 
 test('the unit runs serve with the credential, as an unprivileged user, within limits', () => {

@@ -68,6 +68,7 @@ async function look(dataDir: string, backupDir?: string) {
   const { findings, notes } = await examine({
     dataDir,
     clock: () => new Date(),
+    providers: [],
     minFree: 0,
     zone: 'Europe/Berlin',
     backup: backupDir === undefined ? undefined : { dir: backupDir, cron: '30 3 29 2 *' },

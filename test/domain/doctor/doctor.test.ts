@@ -8,6 +8,7 @@ import { examine, repair } from '../../../src/domain/doctor/doctor.ts'
 import type { DoctorRequest } from '../../../src/domain/doctor/examination.ts'
 import { missingIn } from '../../../src/domain/doctor/rates.ts'
 import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { takeLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { NOW, openVault, type Vault } from '../../support/backups.ts'
@@ -22,6 +23,7 @@ async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
   const { findings, notes } = await examine({
     dataDir,
     clock: () => new Date(),
+    providers: [bccr],
     minFree: 0,
     zone: 'Europe/Berlin',
     backup: undefined,

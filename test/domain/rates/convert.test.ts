@@ -39,7 +39,7 @@ function expected(sent: string, legs: readonly Leg[], priceOf: (series: SeriesRo
 }
 
 function checkAgainstFractions(from: string, to: string, side: RateType, sent: string, values: string[]) {
-  const route = findRoute(PAIRS, from, to, side)
+  const route = findRoute(PAIRS, 'USD', from, to, side)
   assert.ok('legs' in route, `${from} ${to}: no route`)
   const priceOf = ({ id }: SeriesRow) => values[id % values.length] ?? '1'
   const columns = route.legs.map(({ series }) => storedFrom({ [DAY]: priceOf(series) }))
@@ -84,7 +84,7 @@ test('finds a route between any two of the 47 currencies', () => {
   const all = [...CURRENCIES, 'USD', 'CRC']
   for (const from of all) {
     for (const to of all) {
-      const route = findRoute(PAIRS, from, to, 'venta')
+      const route = findRoute(PAIRS, 'USD', from, to, 'venta')
       assert.ok('legs' in route)
       const direct = from === to || from === 'USD' || to === 'USD'
       assert.deepEqual(route.path, direct ? [from, to] : [from, 'USD', to])
@@ -145,7 +145,7 @@ test('gives a currency into itself as it is', () => {
 })
 
 test('dates a conversion by the older of its two values', () => {
-  const route = findRoute(PAIRS, 'EUR', 'CRC', 'venta')
+  const route = findRoute(PAIRS, 'USD', 'EUR', 'CRC', 'venta')
   assert.ok('legs' in route)
   const friday = storedFrom({ '2026-03-20': '1.1' })
   const sunday = storedFrom({ '2026-03-21': '500', '2026-03-22': '501' })
@@ -156,7 +156,7 @@ test('dates a conversion by the older of its two values', () => {
 })
 
 test('has no answer when one of the legs has no value yet', () => {
-  const route = findRoute(PAIRS, 'EUR', 'CRC', 'venta')
+  const route = findRoute(PAIRS, 'USD', 'EUR', 'CRC', 'venta')
   assert.ok('legs' in route)
   const late = storedFrom({ '2026-03-25': '1' })
   const early = storedFrom({ '2026-03-20': '1' })
@@ -174,7 +174,7 @@ const none: [title: string, from: string, to: string, side: RateType, words: Reg
 ]
 for (const [title, from, to, side, words] of none) {
   test(`has no route for ${title}`, () => {
-    const route = findRoute(PAIRS, from, to, side)
+    const route = findRoute(PAIRS, 'USD', from, to, side)
     assert.ok('missing' in route)
     assert.match(route.missing, words)
   })
@@ -182,14 +182,14 @@ for (const [title, from, to, side, words] of none) {
 
 test('has no route through another currency than the dollar', () => {
   const islands = [seriesOf(1, 'AAA', 'EUR', 'referencia'), seriesOf(2, 'EUR', 'BBB', 'referencia')]
-  assert.ok('missing' in findRoute(byPair(islands), 'AAA', 'BBB', 'venta'))
+  assert.ok('missing' in findRoute(byPair(islands), 'USD', 'AAA', 'BBB', 'venta'))
   const half = [seriesOf(1, 'AAA', 'USD', 'referencia'), seriesOf(2, 'EUR', 'BBB', 'referencia')]
-  assert.ok('missing' in findRoute(byPair(half), 'AAA', 'BBB', 'venta'))
+  assert.ok('missing' in findRoute(byPair(half), 'USD', 'AAA', 'BBB', 'venta'))
 })
 
 test('uses referencia on a parity whatever side is asked for', () => {
   for (const side of ['compra', 'venta', 'referencia'] as const) {
-    const route = findRoute(PAIRS, 'EUR', 'JPY', side)
+    const route = findRoute(PAIRS, 'USD', 'EUR', 'JPY', side)
     assert.ok('legs' in route)
     assert.deepEqual(
       [route.rateType, ...route.legs.map(({ series, inverse }) => `${series.base_currency} ${inverse}`)],

@@ -37,7 +37,7 @@ async function open(t: Parameters<typeof temporaryDatabase>[0]) {
   await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
   await store(db, 1, { '2026-03-24': '500', '2026-03-23': '499.5' })
   await store(db, 2, { '2026-03-24': '505' })
-  return { db, cache: await openRateCache(db) }
+  return { db, cache: await openRateCache(db, []) }
 }
 
 const valuesOf = (column: Column) => Array.from(column.days, (_, at) => valueAt(column, at))

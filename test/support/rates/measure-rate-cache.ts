@@ -29,7 +29,7 @@ const used = () => {
   return heapUsed + arrayBuffers
 }
 const before = used()
-const cache = await openRateCache(db)
+const cache = await openRateCache(db, [])
 const columns = await cache.snapshot().columns(cache.snapshot().series)
 const megabytes = (used() - before) / 2 ** 20
 const values = columns.reduce((sum, column) => sum + column.days.length, 0)

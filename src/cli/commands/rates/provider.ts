@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.ts'
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectProviders, updateProviderEnabled } from '../../../store/providers.ts'
 import { type Command, command, printResult, table } from '../../command.ts'
@@ -39,7 +40,7 @@ function toggle(verb: string, summary: string, enabled: boolean): Command {
     summary,
     options: ['data-dir', 'json'],
     changesData: true,
-    example: `cambista provider ${verb} bccr`,
+    example: `cambista provider ${verb} ${DEFAULT_PROVIDER.code}`,
     run({ options, positionals: [code = ''], terminal, withDatabase }) {
       return withDatabase({ mustExist: true }, async (db) => {
         const known = await db.transaction().execute(async (trx) => {

@@ -1,0 +1,74 @@
+// What a provider says of itself must hang together: zone, pivot, benchmark, settings, catalogue, feeds.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { providerOptions, scheduleOptions } from '../../src/cli/provider-options.ts'
+import type { CatalogueSeries, Provider } from '../../src/providers/provider.ts'
+
+const OF_THE_FIRST = 'sync-cron' // from when there was one provider
+const pairOf = ({ base, quote }: { base: string; quote: string }) => `${base}/${quote}`
+
+export function testDeclaration(name: string, provider: Provider): void {
+  const { catalogue, feeds, benchmark, pivot } = provider
+
+  test(`${name}: it has a code, names and a zone`, () => {
+    assert.match(provider.code, /^[a-z][a-z0-9]{1,30}$/)
+    assert.match(provider.country, /^[A-Z]{2}$/)
+    assert.notEqual(provider.name.trim(), '')
+    assert.ok(URL.canParse(provider.website))
+    assert.ok(Intl.supportedValuesOf('timeZone').includes(provider.timeZone))
+    assert.match(provider.publication.time, /^([01]\d|2[0-3]):[0-5]\d$/)
+  })
+
+  test(`${name}: its series are told apart by code and by pair and side`, () => {
+    const codes = catalogue.flatMap(({ externalCode }) => externalCode ?? [])
+    assert.deepEqual(codes, [...new Set(codes)])
+    const sides = catalogue.map((one) => `${pairOf(one)} ${one.rateType}`)
+    assert.deepEqual(sides, [...new Set(sides)])
+    for (const one of catalogue) {
+      for (const currency of [one.base, one.quote]) assert.match(currency, /^[A-Z]{3}$/)
+      assert.notEqual(one.base, one.quote)
+      assert.notEqual(one.name.trim(), '')
+      if (one.band)
+        assert.ok(Number(one.band.low) > 0 && Number(one.band.low) < Number(one.band.high), one.name)
+    }
+  })
+
+  test(`${name}: each currency is a step away from the pivot`, () => {
+    const strays = catalogue.filter(({ base, quote }) => base !== pivot && quote !== pivot)
+    assert.deepEqual(strays, [])
+  })
+
+  test(`${name}: the benchmark comes first, then the others by currency`, () => {
+    const isSide = (one: CatalogueSeries) => pairOf(one) === pairOf(benchmark)
+    const sides = catalogue.filter(isSide)
+    assert.ok(sides.length > 0)
+    assert.deepEqual(catalogue.slice(0, sides.length), sides)
+    const others = catalogue.slice(sides.length).map(({ base, quote }) => (base === pivot ? quote : base))
+    assert.deepEqual(others, others.toSorted())
+    assert.ok(benchmark.staleDays >= 0)
+  })
+
+  test(`${name}: each series is read with a feed, the benchmark with the first`, () => {
+    const isReadBy = (one: CatalogueSeries, { table, indicators }: Provider['feeds'][number]) =>
+      table === one.table && (!indicators || indicators.includes(one.externalCode ?? ''))
+    for (const one of catalogue) {
+      assert.equal(feeds.filter((feed) => isReadBy(one, feed)).length, 1, one.name)
+      const [first] = feeds
+      if (pairOf(one) === pairOf(benchmark)) assert.ok(first && isReadBy(one, first))
+    }
+    assert.equal(new Set(feeds.map((feed) => feed.name)).size, feeds.length)
+    assert.ok(feeds.every(({ chunkDays }) => chunkDays > 0))
+  })
+
+  test(`${name}: its options begin with its code, and their defaults are values`, () => {
+    const options = { ...scheduleOptions([provider]), ...providerOptions([provider]) }
+    for (const [option, { fallback, help, format }] of Object.entries(options)) {
+      assert.ok(option === OF_THE_FIRST || option.startsWith(`${provider.code}-`), option)
+      assert.notEqual(help, '')
+      if (fallback !== undefined) assert.equal(format.fault(fallback), undefined, option)
+    }
+    const { token } = provider.settings
+    if (token) assert.ok(token.option.endsWith('-file'), token.option)
+  })
+}

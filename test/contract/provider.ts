@@ -1,0 +1,164 @@
+// What every provider must do, whatever its source is: a valid answer gives what was published, an empty one is an answer,
+// everything else is a FetchFailure that shows no secret. A provider passes it with a line `testProvider(…)`.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { todayIn } from '../../src/dates.ts'
+import { canonicalNumber } from '../../src/decimal.ts'
+import { type Ask, FetchFailure, type Provider, type RequestTuning } from '../../src/providers/provider.ts'
+import { testDeclaration } from './declaration.ts'
+import { type FaultySource, type Manner, startFaultySource } from './faulty-source.ts'
+
+/** A question and the text that the source answers it with. */
+export type Exchange = { ask: Ask; body: string }
+
+export type ProviderSample = {
+  provider: Provider
+  /** Undefined: the source is read without one. */
+  token: string | undefined
+  /** The days of the ask have these values, in canonical form: `[code, day, value]`. */
+  valid: Exchange & { values: [code: string, day: string, value: string][] }
+  /** The source has nothing for these days. */
+  empty: Exchange
+  /** Well-formed texts that are no such answer. */
+  wrong: string[]
+  /** What a path that only lets a client in is answered with. */
+  signOn?: (path: string) => string | undefined
+}
+
+const MAINTENANCE = '<!doctype html>\n<html><body><h1>En mantenimiento</h1></body></html>'
+const LARGEST = 8 * 1024 * 1024
+
+export function testProvider(name: string, sample: ProviderSample): void {
+  const { provider, token, valid, empty, wrong } = sample
+  testDeclaration(name, provider)
+
+  test(`${name}: a valid answer gives each value as it was published`, async (t) => {
+    const { session } = await open(t, sample, { body: valid.body })
+    const { listed, observations } = await session.read(valid.ask)
+    assert.deepEqual(
+      observations.map(({ code, day, value }) => [code, day, canonicalNumber(value)]),
+      valid.values,
+    )
+    const codes = new Set(listed.map(({ code }) => code))
+    for (const { code, value, roundedTo } of observations) {
+      assert.ok(codes.has(code), `${code} is listed`)
+      assert.ok(valid.body.includes(value), `${value} stands so in the answer`)
+      assert.equal(roundedTo === undefined, session.exact)
+    }
+    assert.deepEqual(session.notices(), [])
+  })
+
+  test(`${name}: an empty answer is an answer`, async (t) => {
+    const { session } = await open(t, sample, { body: empty.body })
+    assert.deepEqual((await session.read(empty.ask)).observations, [])
+  })
+
+  const failing: [what: string, manner: Manner][] = [
+    ['HTML of maintenance', { body: MAINTENANCE }],
+    ['HTTP 500', { status: 500, body: MAINTENANCE }],
+    ['HTTP 400', { status: 400, body: '' }],
+    ['HTTP 401', { status: 401, body: '' }],
+    ['HTTP 429', { status: 429, body: '' }],
+    ['a redirect', { status: 302, headers: { Location: 'http://127.0.0.1:9/' }, body: '' }],
+    ['nothing', { body: '' }],
+    ['silence', 'hang'],
+    ['a reset connection', 'reset'],
+    ['a connection that ends too early', { cut: valid.body }],
+    ['half a document', { body: valid.body.slice(0, valid.body.trimEnd().length / 2) }],
+    ['a document without its end', { body: valid.body.trimEnd().slice(0, -1) }],
+    ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00, 0x1f, 0x8b]) }],
+    ['a compressed body that is none', { headers: { 'Content-Encoding': 'gzip' }, body: valid.body }],
+    ['a huge body', { body: valid.body + ' '.repeat(LARGEST) }],
+    ...wrong.map((body): [string, Manner] => [`wrong content: ${body.slice(0, 40)}`, { body }]),
+  ]
+  for (const [what, manner] of failing) {
+    test(`${name}: ${what} is a failure`, async (t) => {
+      const { session, source } = await open(t, sample, manner)
+      await assert.rejects(session.read(valid.ask), isQuietFailure(token))
+      assert.ok(source.seen.length > 0, 'it was asked')
+      source.manner = { body: valid.body }
+      // The next window is another try. A token that was refused may have been given up.
+      if (what !== 'HTTP 401')
+        assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
+    })
+  }
+
+  if (token !== undefined) {
+    test(`${name}: the token goes into the header of requests, and nowhere else`, async (t) => {
+      const { session, source } = await open(t, sample, { body: valid.body })
+      await session.read(valid.ask)
+      for (const { path, headers } of source.seen) {
+        assert.ok(headers.includes(token))
+        assert.ok(!path.includes(token))
+      }
+      for (const echo of [200, 400, 500, 401]) {
+        source.manner = { echo }
+        const told = await session.read(valid.ask).then(JSON.stringify, String)
+        assert.match(told, /Failure/)
+        assert.ok(!told.includes(token), told)
+      }
+      assert.ok(!JSON.stringify(session.notices()).includes(token))
+    })
+  }
+
+  test(`${name}: the day of the source is that of the provider's zone`, async (t) => {
+    const { session, source } = await open(t, sample, { body: valid.body })
+    assert.equal(session.sourceDay, undefined)
+    for (let hour = 0; hour < 24; hour += 3) {
+      const instant = new Date(Date.UTC(2026, 2, 24, hour, 30))
+      source.manner = { headers: { Date: instant.toUTCString() }, body: valid.body }
+      await session.read({ ...valid.ask, again: true })
+      assert.equal(
+        session.sourceDay,
+        todayIn(() => instant, provider.timeZone),
+      )
+    }
+  })
+
+  test(`${name}: a run that is stopped stops at once, with the reason`, async (t) => {
+    const { session, source, abort } = await open(t, sample, 'hang', { timeoutMs: 60_000 })
+    const reason = new Error('shutting down')
+    const reading = session.read(valid.ask)
+    setTimeout(() => abort.abort(reason), 20)
+    await assert.rejects(reading, (error) => error === reason)
+    await assert.rejects(session.read(valid.ask), (error) => error === reason)
+    assert.ok(source.seen.length <= 1)
+  })
+
+  test(`${name}: it says who asks, and keeps the pace`, async (t) => {
+    const waits: number[] = []
+    const sleep = async (ms: number) => void waits.push(ms)
+    const { session, source } = await open(t, sample, { body: valid.body }, { sleep }, 60_000)
+    await session.read(valid.ask)
+    await session.read({ ...valid.ask, again: true })
+    for (const { userAgent } of source.seen) assert.equal(userAgent, 'cambista/test')
+    assert.ok(waits.length > 0 && waits.every((ms) => ms > 50_000 && ms <= 60_000), String(waits))
+  })
+}
+
+async function open(
+  t: TestContext,
+  { provider, token, signOn }: ProviderSample,
+  manner: Manner,
+  tuning: RequestTuning = {},
+  paceMs = 0,
+) {
+  const source: FaultySource = await startFaultySource(t, manner, signOn)
+  const abort = new AbortController()
+  const settings = { url: source.url, token, paceMs, userAgent: 'cambista/test' }
+  const quick = { sleep: async () => undefined, timeoutMs: 2000, ...tuning }
+  if (manner === 'hang' && tuning.timeoutMs === undefined) quick.timeoutMs = 50
+  return { source, abort, session: provider.connect(settings, abort.signal, quick) }
+}
+
+/** A failure that names no secret. */
+function isQuietFailure(token: string | undefined) {
+  return (error: unknown) => {
+    assert.ok(error instanceof FetchFailure, String(error))
+    assert.notEqual(error.message, '')
+    assert.ok(error.message.length < 1000, error.message)
+    if (token !== undefined) assert.ok(!`${error.message} ${error.cause}`.includes(token))
+    return true
+  }
+}

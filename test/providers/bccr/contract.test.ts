@@ -1,0 +1,55 @@
+// The suite of providers, over both services of the central bank.
+
+import { readFileSync } from 'node:fs'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { testProvider } from '../../contract/provider.ts'
+
+const captured = (name: string) =>
+  readFileSync(new URL(`../../fixtures/bccr/${name}.json`, import.meta.url), 'utf8')
+
+const alone = { table: '1', indicator: '317' }
+const before = { from: '1970-01-01', to: '1970-01-31' }
+
+testProvider('bccr with a token', {
+  provider: bccr,
+  token: 'operator-secret.token',
+  valid: {
+    ask: { ...alone, window: { from: '2026-09-17', to: '2026-09-19' } },
+    body: captured('public-series-317'),
+    values: [
+      ['317', '2026-09-17', '443.43'],
+      ['317', '2026-09-18', '443.2'],
+      ['317', '2026-09-19', '496.44'],
+    ],
+  },
+  empty: { ask: { ...alone, window: before }, body: captured('public-no-data') },
+  wrong: [
+    '[]',
+    '{}',
+    '"x"',
+    '{"estado":false,"datos":[]}',
+    '{"estado":true,"datos":{}}',
+    '{"columnas":[],"indicadoresRaiz":[]}',
+  ],
+})
+
+testProvider("bccr's website", {
+  provider: bccr,
+  token: undefined,
+  valid: {
+    ask: { ...alone, window: { from: '2026-03-21', to: '2026-03-24' } },
+    body: captured('site-table-1'),
+    values: [
+      ['317', '2026-03-21', '463.24'],
+      ['317', '2026-03-22', '463.24'],
+      ['317', '2026-03-23', '463.24'],
+      ['317', '2026-03-24', '463.5'],
+    ],
+  },
+  empty: {
+    ask: { ...alone, window: before },
+    body: '{"columnas":[{"field":"nombre"}],"indicadoresRaiz":[]}',
+  },
+  wrong: ['[]', '{}', '"x"', '{"estado":true,"datos":[]}', '{"columnas":{},"indicadoresRaiz":[]}'],
+  signOn: (path) => (path.endsWith('/GenereCSRF') ? 'csrf.token' : undefined),
+})

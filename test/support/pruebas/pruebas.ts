@@ -1,0 +1,112 @@
+// The Banco de Pruebas, which does not exist: a provider of the tests alone that is in nothing like the central bank.
+// Its values are XML, quoted per euro, of working days at four in the afternoon in Helsinki; it asks for a token.
+
+import { Parser } from 'htmlparser2'
+import {
+  type Answer,
+  type CatalogueSeries,
+  FetchFailure,
+  type Observation,
+  type Provider,
+  type RequestTuning,
+} from '../../../src/providers/provider.ts'
+import { createRequester } from '../../../src/providers/request.ts'
+
+const TIME_ZONE = 'Europe/Helsinki'
+const TABLE = 'daily'
+const CURRENCIES = ['USD', 'GBP', 'JPY', 'SEK']
+
+export const pruebas: Provider = {
+  code: 'pruebas',
+  name: 'Banco de Pruebas',
+  country: 'FI',
+  website: 'https://pruebas.example',
+  pivot: 'EUR',
+  timeZone: TIME_ZONE,
+  publication: { time: '16:00', days: 'working days' },
+  benchmark: { base: 'EUR', quote: 'USD', noun: 'euro', staleDays: 4 },
+  roundedSource: undefined,
+  settings: {
+    schedule: {
+      option: 'pruebas-cron',
+      fallback: '30 16 * * 1-5',
+      help: 'when to sync, in the time of Helsinki',
+    },
+    url: { option: 'pruebas-url', fallback: 'https://pruebas.example/rates', help: 'base of its rates' },
+    pace: { option: 'pruebas-pace', fallback: '500', help: 'least milliseconds between two requests to it' },
+    token: {
+      option: 'pruebas-token-file',
+      help: 'file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN)',
+      name: 'the token of Pruebas',
+      without: 'no token of Pruebas, so it gives nothing',
+    },
+  },
+  catalogue: CURRENCIES.map(seriesOf),
+  feeds: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 400, startsOn: '2026-01-01' }],
+  connect(settings, signal, tuning: RequestTuning = {}) {
+    const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
+    const { token = '' } = settings
+    return {
+      read: ({ table, window: { from, to } }) =>
+        requester.get(
+          {
+            name: table,
+            url: `${settings.url}/${table}.xml?from=${from}&to=${to}`,
+            headers: { Accept: 'application/xml', 'X-Token': token },
+            secrets: [token],
+          },
+          readRates,
+        ),
+      supportsSingleSeries: false,
+      exact: true,
+      get sourceDay() {
+        return requester.sourceDay()
+      },
+      notices: () => [],
+    }
+  },
+}
+
+function seriesOf(currency: string): CatalogueSeries {
+  return {
+    externalCode: `EUR.${currency}`,
+    name: `${currency} per euro`,
+    base: 'EUR',
+    quote: currency,
+    rateType: 'referencia',
+    unit: `${currency} por EUR`,
+    periodicity: 'diaria',
+    table: TABLE,
+    band: undefined,
+  }
+}
+
+/**
+ * `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
+ * @throws FetchFailure when it is anything else, or not whole
+ */
+function readRates(body: string): Answer {
+  const listed: Answer['listed'] = []
+  const observations: Observation[] = []
+  let root: string | undefined
+  let isWhole = false
+  let day = ''
+  const parser = new Parser(
+    {
+      onopentag(name, { code = '', date = '', value = '' }) {
+        root ??= name
+        if (name === 'day') day = date
+        else if (name === 'series') listed.push({ code, name: code })
+        else if (name === 'rate') observations.push({ code, day, value, roundedTo: undefined })
+      },
+      onclosetag(name, isImplied) {
+        isWhole = name === 'rates' && !isImplied
+      },
+    },
+    { xmlMode: true },
+  )
+  parser.end(body)
+  if (root !== 'rates') throw new FetchFailure('the answer is no document of rates')
+  if (!isWhole) throw new FetchFailure('the document of rates is not whole')
+  return { listed, observations }
+}
