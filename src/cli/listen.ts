@@ -14,6 +14,9 @@ export const LISTEN_OPTIONS = [
   'tls-key',
   'trust-proxy',
   'cors-origin',
+  'open-rates',
+  'serve-rounded',
+  'no-compat',
   'metrics',
   'metrics-port',
   'metrics-host',
@@ -33,6 +36,9 @@ export function listenSettings(options: ListenOptions): ServerOptions {
     metrics: metricsPlace(options),
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
+    compat: options['no-compat']
+      ? undefined
+      : { open: options['open-rates'], serveRounded: options['serve-rounded'] },
   }
 }
 

@@ -4,6 +4,7 @@
 import { ALLOWED } from '../domain/secrets.ts'
 import { originsFault, originsIn } from '../http/api/cors.ts'
 
+import { openFault, openIn } from '../http/compat/admission.ts'
 import { networksFault, networksOf } from '../http/listener/proxy.ts'
 import { FIRST_DAY, PROVIDERS } from '../providers/list.ts'
 
@@ -134,6 +135,14 @@ const TABLE = {
     help: 'websites that may call from a browser, such as https://erp.example.com, with commas between, or * for any',
     format: { fault: originsFault, read: originsIn },
   },
+  'open-rates': {
+    value: 'CIDR',
+    fallback: undefined,
+    help: 'networks whose programs get rates in the shapes of other services without a key, with commas between, or any',
+    format: { fault: openFault, read: openIn },
+  },
+  'serve-rounded': flag('answer rounded values in these shapes too, with the header X-Rounded-To'),
+  'no-compat': flag('do not answer in the shapes of other services'),
   'backup-dir': {
     value: 'DIR',
     fallback: undefined,

@@ -20,6 +20,8 @@ import { drainAfter } from './api/body.ts'
 import { createCors } from './api/cors.ts'
 import { type ErrorShape, errorAnswer } from './api/errors.ts'
 import { nodeOf, SENT, send } from './api/send.ts'
+import type { OpenNetworks } from './compat/admission.ts'
+import { compatApis, routeToShape } from './compat/api.ts'
 import { documentsApi } from './documents/api.ts'
 import type { UploadLimits } from './documents/uploads.ts'
 import type { ConnectionLimits } from './listener/connections.ts'
@@ -56,6 +58,8 @@ export type ServerOptions = {
   connections?: ConnectionLimits | undefined
   /** Origins of websites that may read answers in a browser; `*` is any. */
   corsOrigins?: readonly string[] | undefined
+  /** The shapes of other services: networks that need no key, and whether rounded values are answered; undefined: none. */
+  compat?: { open: OpenNetworks | undefined; serveRounded: boolean } | undefined
   /** `local`: at /metrics, for who asks on this machine. A place: there, for everybody who gets to it. */
   metrics?: 'local' | { host: string; port: number } | undefined
 }
@@ -82,7 +86,7 @@ export async function startServer(
   await using parts = new AsyncDisposableStack()
   const { log } = deps
   const metering = options.metrics && (await import('./status/metrics.ts'))
-  const { apis, ...looks } = apisOf(deps)
+  const { apis, ...looks } = apisOf(deps, options)
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const metrics = metering?.createMetrics()
   const frame: Frame = { log, nextId: requestIds(), options, metrics, errorsOf }
@@ -146,7 +150,10 @@ function createH3(frame: Frame): H3 {
 }
 
 /** Every API, in the order of the description, and what the metrics look at. */
-function apisOf(deps: HttpDeps): {
+function apisOf(
+  deps: HttpDeps,
+  options: ServerOptions,
+): {
   apis: readonly Api[]
   uploads: Pick<Semaphore, 'status'>
   caches: () => Record<string, CacheState>
@@ -154,7 +161,9 @@ function apisOf(deps: HttpDeps): {
   const reading = { ...deps, db: deps.reads }
   const rates = ratesApi(reading)
   const documents = documentsApi(deps)
-  const apis: Api[] = [statusApi(reading), rates.api, documents.api, descriptionApi(() => apis)]
+  const described: Api[] = [statusApi(reading), rates.api, documents.api, descriptionApi(() => described)]
+  const { compat, proxies } = options
+  const apis = [...described, ...(compat ? compatApis({ ...reading, proxies, ...compat }) : [])]
   return { apis, uploads: documents.uploads, caches: rates.caches }
 }
 
@@ -174,7 +183,7 @@ function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): 
 /** Answers a request; a promise is for the end of the work on it. */
 function answer(
   app: H3,
-  { log, nextId, errorsOf }: Frame,
+  { log, nextId, errorsOf, options }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
@@ -186,6 +195,7 @@ function answer(
   }
   // Nothing here depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
   req.headers.host = 'localhost'
+  if (options.compat) routeToShape(req)
   drainAfter(req, res)
   try {
     const response = app.fetch(new NodeRequest({ req, res }))

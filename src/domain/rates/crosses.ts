@@ -1,7 +1,8 @@
 // What one unit of a currency is worth in others: over every series that the bank publishes, in the way of /convert. This is
 // what the shapes of other services answer, each in its own words.
 
-import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
+import { setImmediate } from 'node:timers/promises'
+import { dayOf, type IsoDate, isoOf, latest } from '../../dates.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import type { Side } from '../../store/tables.ts'
 import { type Column, makeColumn } from './column.ts'
@@ -17,21 +18,23 @@ export type CrossQuery = {
   side: Side
 }
 
-/**
- * A rate: the day that it is of, the older of its legs', and to how many decimals it is rounded. It is exact unless a
- * parity of it is rounded: the dollar is published with two decimals.
- */
+/** A rate of one unit of the base. */
 export type Cross = {
   quote: string
   rate: string
+  /** The older day of its legs' values, and the newer one. */
   date: IsoDate
+  newest: IsoDate
+  /** To how many decimals it is rounded. */
   roundedTo: number | undefined
+  /** Whether no parity of it is rounded: the dollar is published with two decimals. */
   exact: boolean
 }
 
 /** The same on a day of a range. */
 export type DayCross = Cross & { day: IsoDate }
 
+const COMPUTED_AT_ONCE = 500 // some milliseconds
 const EMPTY = makeColumn(new Int32Array(), [])
 
 /** Every currency of a provider, by code. */
@@ -55,26 +58,26 @@ export function crossesOn(
 
 /**
  * The rates on each day of a range on which either leg of one has a value, in the order of days and then of `quotes`.
- * A day without a value of a leg has the last one before it, if no hole lies between.
+ * A day without a value of a leg has the last one before it, if no hole lies between. Others have their turn meanwhile.
  */
-export function crossesBetween(
+export async function crossesBetween(
   snapshot: RateSnapshot,
   { from, to, ...query }: CrossQuery & { from: IsoDate; to: IsoDate },
-): DayCross[] | Promise<DayCross[]> {
+): Promise<DayCross[]> {
   const routes = routesOf(snapshot, query)
-  return withColumns(snapshot, seriesOf(routes), (loaded) => {
-    const columns = columnsById(routes, loaded)
-    const valueOn = valuer(snapshot, columns)
-    const byDay = new Map<number, DayCross[]>()
-    for (const { quote, legs } of routes) {
-      for (const number of daysOf(legs, columns, from, to)) {
-        const day = isoOf(number)
-        const cross = valueOn(quote, legs, day)
-        if (cross) byDay.getOrInsertComputed(number, () => []).push({ ...cross, day })
-      }
+  const columns = columnsById(routes, await snapshot.columns(seriesOf(routes)))
+  const valueOn = valuer(snapshot, columns)
+  const byDay = new Map<number, DayCross[]>()
+  let computed = 0
+  for (const { quote, legs } of routes) {
+    for (const number of daysOf(legs, columns, from, to)) {
+      const day = isoOf(number)
+      const cross = valueOn(quote, legs, day)
+      if (cross) byDay.getOrInsertComputed(number, () => []).push({ ...cross, day })
+      if (++computed % COMPUTED_AT_ONCE === 0) await setImmediate()
     }
-    return [...byDay.keys()].sort((a, b) => a - b).flatMap((day) => byDay.get(day) ?? [])
-  })
+  }
+  return [...byDay.keys()].sort((a, b) => a - b).flatMap((day) => byDay.get(day) ?? [])
 }
 
 function isExact(legs: readonly ValuedLeg[]): boolean {
@@ -88,7 +91,7 @@ type Routed = { quote: string; legs: readonly Leg[] }
 function routesOf(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): Routed[] {
   const pairs = snapshot.pairsOf(provider)
   return quotes.flatMap((quote) => {
-    const route = findRoute(pairs, base, quote, side)
+    const route = findRoute(pairs, snapshot.pivotOf(provider), base, quote, side)
     return 'missing' in route ? [] : [{ quote, legs: route.legs }]
   })
 }
@@ -110,7 +113,8 @@ function valuer(snapshot: RateSnapshot, columns: ReadonlyMap<number, Column>) {
     const found = convert('1', legs, stored, day)
     if (!found || 'hole' in found) return undefined
     const { rate, rateDate: date, roundedTo, legs: valued } = found
-    return { quote, rate, date, roundedTo, exact: isExact(valued) }
+    const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
+    return { quote, rate, date, newest, roundedTo, exact: isExact(valued) }
   }
 }
 

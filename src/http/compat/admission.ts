@@ -11,10 +11,33 @@ import type { Side } from '../../store/tables.ts'
 import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../api/auth.ts'
 import { nodeOf } from '../api/send.ts'
 import { keyInPath, keyInQuery } from '../api/url-key.ts'
-import { clientOf, isAmong, isForwarded, isLocal, isLoopback, networksOf, peerOf } from '../listener/proxy.ts'
+import {
+  clientOf,
+  isAmong,
+  isForwarded,
+  isLocal,
+  isLoopback,
+  networksFault,
+  networksOf,
+  peerOf,
+} from '../listener/proxy.ts'
 
 /** Networks whose clients need no key; `any`: all. */
 export type OpenNetworks = BlockList | 'any'
+
+const EVERYBODY = /(^|,)\s*[^,]*\/0+\s*(,|$)/
+
+/** Says what is wrong with a list of networks to open; undefined: nothing. */
+export function openFault(text: string): string | undefined {
+  if (text === 'any') return undefined
+  if (EVERYBODY.test(text)) return 'names every address there is: say any, if that is meant'
+  return networksFault(text)
+}
+
+/** The networks of such a list. */
+export function openIn(text: string): OpenNetworks {
+  return text === 'any' ? 'any' : networksOf(text)
+}
 
 export type AdmissionDeps = {
   keyring: Keyring

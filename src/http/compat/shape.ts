@@ -116,8 +116,11 @@ function sideOf(query: URLSearchParams, ofKey: Side): Side {
 }
 
 /** The rates that may be answered. Those that are rounded are not held, unless the operator said so; they are noted. */
-export function heldOf<C extends Cross>({ serveRounded, missed }: ShapeDeps, crosses: readonly C[]): C[] {
-  if (serveRounded) return [...crosses]
+export function heldOf<C extends Cross>(
+  { serveRounded, missed }: ShapeDeps,
+  crosses: readonly C[],
+): readonly C[] {
+  if (serveRounded) return crosses
   const held = crosses.filter(({ exact }) => exact)
   if (held.length < crosses.length) missed.rounded(crosses.length - held.length)
   return held

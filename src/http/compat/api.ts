@@ -1,0 +1,64 @@
+// The shapes of other services, a folder or a file each. Each is an API with its own errors; all share who may ask.
+
+import type { IncomingMessage } from 'node:http'
+import type { BlockList } from 'node:net'
+import * as v from 'valibot'
+import type { Clock } from '../../dates.ts'
+import type { RateCache } from '../../domain/rates/rate-cache.ts'
+import type { Log } from '../../log.ts'
+import { createAnswerCache } from '../api/answer-cache.ts'
+import type { Api } from '../api/api.ts'
+import type { Keyring } from '../api/auth.ts'
+import type { ErrorShape } from '../api/errors.ts'
+import { notePathKey } from '../api/url-key.ts'
+import { addressOf } from './addresses.ts'
+import { createAdmission, type OpenNetworks } from './admission.ts'
+import { frankfurterV1 } from './frankfurter/v1.ts'
+import { createMissed } from './missed.ts'
+import { type ShapeDeps, shapeCredentials } from './shape.ts'
+
+export type CompatDeps = {
+  cache: RateCache
+  clock: Clock
+  log: Log
+  keyring: Keyring
+  proxies: BlockList | undefined
+  /** Networks that need no key. */
+  open: OpenNetworks | undefined
+  /** Whether rounded values are answered too. */
+  serveRounded: boolean
+}
+
+const FRANKFURTER_V1: ErrorShape = {
+  challenge: 'ApiKey',
+  body: (_, message) => JSON.stringify({ message }),
+  schema: v.object({ message: v.string() }),
+  invalid: v.object({ message: v.string() }),
+}
+
+export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[] {
+  const { clock, log } = own
+  const admission = createAdmission({ keyring, clock, proxies, open })
+  const deps: ShapeDeps = {
+    ...own,
+    answers: createAnswerCache(),
+    admission,
+    missed: createMissed(log, clock),
+  }
+  const credentials = shapeCredentials(admission)
+  return [
+    {
+      prefixes: ['/compat/frankfurter'],
+      errors: FRANKFURTER_V1,
+      credentials,
+      endpoints: frankfurterV1(deps),
+    },
+  ]
+}
+
+/** Gives a request for an address of another service the path of its endpoint, and takes a key out of the path. */
+export function routeToShape(req: IncomingMessage): void {
+  const { target, key } = addressOf(req.url ?? '')
+  if (key !== undefined) notePathKey(req, key)
+  req.url = target
+}

@@ -1,0 +1,20 @@
+// Currency codes as other services' programs send them, and what the codes are called.
+
+import { AppError } from '../../errors.ts'
+
+const MOST = 200
+
+/** The codes of a comma list, in capitals, each once. @throws AppError `bad-request` for more than 200 */
+export function codesIn(list: string | null | undefined): string[] {
+  const codes = (list ?? '').split(',').map((one) => one.trim().toUpperCase())
+  if (codes.length > MOST) throw new AppError('bad-request', `a list has at most ${MOST} codes`)
+  return [...new Set(codes.filter((code) => code !== ''))]
+}
+
+let names: Intl.DisplayNames | undefined // made when it is first needed: it takes milliseconds
+
+/** The English name of a currency. */
+export function nameOfCurrency(code: string): string {
+  names ??= new Intl.DisplayNames('en', { type: 'currency' })
+  return names.of(code) ?? code
+}
