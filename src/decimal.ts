@@ -66,6 +66,11 @@ function exactly([first = '1', ...others]: readonly string[]): Decimal {
   return others.reduce((sum, factor) => sum.times(factor), new Exact(first))
 }
 
+/** A decimal to so many places, half away from zero, without trailing zeros. */
+export function rounded(value: string, places: number): string {
+  return new Exact(value).toDecimalPlaces(places, Decimal.ROUND_HALF_UP).toFixed()
+}
+
 /** Whether two decimals differ by at most half a unit of the last of `decimals` places. */
 export function withinHalfUnit(a: string, b: string, decimals: number): boolean {
   return new Exact(a).minus(b).abs().times(2).lessThanOrEqualTo(new Exact(10).pow(-decimals))

@@ -4,7 +4,7 @@
 
 import type { H3, H3Event } from 'h3'
 import { AppError } from '../../errors.ts'
-import { preflightHeaders } from './cors.ts'
+import { ANY_ORIGIN, preflightHeaders } from './cors.ts'
 import { type AnyEndpoint, type Reply, refusesUnknown } from './endpoint.ts'
 import { type ErrorShape, invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
@@ -16,7 +16,7 @@ export type Api = {
   /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
   prefixes: readonly string[]
   errors: ErrorShape
-  /** False: no origin is let in, whichever are let into the others. */
+  /** True: any origin is let in where the operator named none. False: none, whichever are let into the others. */
   isForWebsites?: boolean
   /** How a client says who it is; without it each endpoint must be open. */
   credentials?: Credentials
@@ -75,6 +75,7 @@ function mountPath(app: H3, path: string, methods: Methods, { credentials, isFor
     if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
     event.context.route = path
     // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
+    if (isForWebsites) event.context.cors ??= ANY_ORIGIN
     const asksFirst = event.req.method === 'OPTIONS' && isForWebsites !== false
     const preflight = asksFirst && preflightHeaders(event, allowed)
     if (preflight) return send(event, { status: 204, body: '', headers: preflight })

@@ -50,20 +50,23 @@ export function originsIn(text: string): string[] {
   return text.split(',').map((one) => one.trim())
 }
 
+/** What an answer says that any website may read. */
+export const ANY_ORIGIN: CorsFields = fieldsOf(ANY)
+
 /** What each answer says, by the Origin of its request. */
 export function createCors(origins: readonly string[]): (origin: string | null) => CorsFields {
-  const fieldsOf = (allowed: string) => ({
-    'access-control-allow-origin': allowed,
-    'access-control-expose-headers': MAY_READ.join(', '),
-  })
-  if (origins.includes(ANY)) {
-    const anybody = fieldsOf(ANY)
-    return () => anybody
-  }
+  if (origins.includes(ANY)) return () => ANY_ORIGIN
   // One answer differs from another by its origin, also where it names none: a cache must know.
   const others = { vary: 'Origin' }
   const known = new Map(origins.map((origin) => [origin, { ...others, ...fieldsOf(origin) }]))
   return (origin) => (origin === null ? undefined : known.get(origin)) ?? others
+}
+
+function fieldsOf(allowed: string): CorsFields {
+  return {
+    'access-control-allow-origin': allowed,
+    'access-control-expose-headers': MAY_READ.join(', '),
+  }
 }
 
 /** Adds the fields to the headers of an answer, which may vary by something else already. */

@@ -26,7 +26,7 @@ type Rule = (path: string, query: string) => string | undefined
 const SHAPES: Readonly<Record<string, Rule>> = {
   bccr: (path) => (ASMX_FOLDERS.test(path) ? path.replace(ASMX_FOLDERS, ASMX) : undefined),
   sdde: (path) => (SDDE_BASE.test(path) ? path.replace(SDDE_BASE, SDDE) : undefined),
-  hacienda: (path) => (/^\/indicadores\/tc(?:\/|$)/.test(path) ? path : undefined),
+  hacienda: (path) => (/^\/(?:indicadores\/tc|fe)(?:\/|$)/.test(path) ? path : undefined),
   oxr: (path) => (OXR.test(path) ? path : undefined),
   fixer(path, query) {
     const [, rest] =

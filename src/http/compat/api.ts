@@ -2,18 +2,17 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
-import * as v from 'valibot'
 import type { Clock } from '../../dates.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../log.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import type { Keyring } from '../api/auth.ts'
-import type { ErrorShape } from '../api/errors.ts'
 import { notePathKey } from '../api/url-key.ts'
 import { addressOf } from './addresses.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
-import { frankfurterV1 } from './frankfurter/v1.ts'
+import { frankfurterV1Api } from './frankfurter/v1.ts'
+import { haciendaApis } from './hacienda.ts'
 import { createMissed } from './missed.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
 
@@ -29,13 +28,6 @@ export type CompatDeps = {
   serveRounded: boolean
 }
 
-const FRANKFURTER_V1: ErrorShape = {
-  challenge: 'ApiKey',
-  body: (_, message) => JSON.stringify({ message }),
-  schema: v.object({ message: v.string() }),
-  invalid: v.object({ message: v.string() }),
-}
-
 export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, proxies, open })
@@ -46,14 +38,8 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     missed: createMissed(log, clock),
   }
   const credentials = shapeCredentials(admission)
-  return [
-    {
-      prefixes: ['/compat/frankfurter'],
-      errors: FRANKFURTER_V1,
-      credentials,
-      endpoints: frankfurterV1(deps),
-    },
-  ]
+  const apis = [...haciendaApis(deps), frankfurterV1Api(deps)]
+  return apis.map((api) => ({ credentials, ...api }))
 }
 
 /** Gives a request for an address of another service the path of its endpoint, and takes a key out of the path. */

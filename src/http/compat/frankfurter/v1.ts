@@ -1,6 +1,7 @@
 // Frankfurter v1: units of other currencies for an amount of a base, on one day or on each of a period. The un-versioned
 // paths are those of exchangerate.host too, whose programs want to see `success`.
 
+import * as v from 'valibot'
 import { earliest, type IsoDate, isIsoDate, latest } from '../../../dates.ts'
 import { boundedDecimal, ratio } from '../../../decimal.ts'
 import {
@@ -14,7 +15,9 @@ import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { Side } from '../../../store/tables.ts'
+import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
+import type { ErrorShape } from '../../api/errors.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 
@@ -26,7 +29,19 @@ const ROOT = '/compat/frankfurter'
 /** `quotes` empty: all. `to` is set for a period. */
 type Query = { base: string; quotes: string[]; amount: string; side: Side; from: IsoDate; to?: IsoDate }
 
-export function frankfurterV1(deps: ShapeDeps): AnyEndpoint[] {
+const ErrorOut = v.object({ message: v.string() })
+const ERRORS: ErrorShape = {
+  challenge: 'ApiKey',
+  body: (_, message) => JSON.stringify({ message }),
+  schema: ErrorOut,
+  invalid: ErrorOut,
+}
+
+export function frankfurterV1Api(deps: ShapeDeps): Api {
+  return { prefixes: [ROOT], errors: ERRORS, isForWebsites: true, endpoints: endpointsOf(deps) }
+}
+
+function endpointsOf(deps: ShapeDeps): AnyEndpoint[] {
   return [
     ...rates(deps, `${ROOT}/v1`, false),
     ...rates(deps, ROOT, true),

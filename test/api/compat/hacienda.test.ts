@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask, jsonOf, openShapes, TODAY } from './support.ts'
+
+const app = await openShapes()
+const { compra, venta } = await app.json<{ compra: string; venta: string }>('/api/v1/rates/latest')
+const { rate: dolares } = await app.json<{ rate: string }>('/api/v1/convert?amount=1&from=EUR&to=USD')
+
+/** An exact product of two decimals, to two places, half up. */
+function colonesOf(euro: string, dollar: string): number {
+  const places = (text: string) => text.split('.')[1]?.length ?? 0
+  const digits = (text: string) => BigInt(text.replace('.', ''))
+  const scale = 10n ** BigInt(places(euro) + places(dollar) - 2)
+  return Number((2n * digits(euro) * digits(dollar) + scale) / (2n * scale)) / 100
+}
+
+const colones = colonesOf(dolares, venta)
+const DOLLAR = `{"venta":{"fecha":"${TODAY}","valor":${venta}},"compra":{"fecha":"${TODAY}","valor":${compra}}}`
+const EURO = `{"fecha":"${TODAY}","dolares":${dolares},"colones":${colones}}`
+
+for (const [path, body] of [
+  ['/indicadores/tc', `{"dolar":${DOLLAR},"euro":${EURO}}`],
+  ['/indicadores/tc/dolar', DOLLAR],
+  ['/indicadores/tc/dolar/', DOLLAR],
+  ['/indicadores/tc/euro', EURO],
+  ['/compat/hacienda/indicadores/tc/dolar?whatever=1', DOLLAR],
+  [`/indicadores/tc/dolar?fecha=${TODAY}`, DOLLAR],
+  ['/indicadores/tc/dolar?fecha=2030-01-01', DOLLAR],
+] as const) {
+  test(`${path} has the bytes of today`, async () => assert.deepEqual(await ask(app, path), [200, body]))
+}
+
+test('dates can be those of 2020, or with their zone', async () => {
+  const old = `{"dolar":${DOLLAR.replaceAll(TODAY, `${TODAY} 00:00:00`)},"euro":${EURO.replace(TODAY, `${TODAY}T00:00:00-06:00`)}}`
+  assert.deepEqual(await ask(app, '/indicadores/tc?fechas=2020'), [200, old])
+  assert.deepEqual(await ask(app, '/compat/hacienda-2020/indicadores/tc'), [200, old])
+  const iso = DOLLAR.replaceAll(TODAY, `${TODAY}T00:00:00-06:00`)
+  assert.deepEqual(await ask(app, '/indicadores/tc/dolar?fechas=iso'), [200, iso])
+})
+
+test('the history has an object for each calendar day, compra beside venta', async () => {
+  const path = '/indicadores/tc/dolar/historico/?d=2026-03-20&h=2026-03-24'
+  const days = await jsonOf<{ fecha: string; compra: number; venta: number }[]>(app, path)
+  const dates = [20, 21, 22, 23, 24].map((day) => `2026-03-${day} 00:00:00`)
+  assert.deepEqual(
+    days.map(({ fecha }) => fecha),
+    dates,
+  )
+  for (const { fecha, compra, venta } of days) {
+    const on = fecha.slice(0, 10)
+    const own = await app.json<{ compra: string; venta: string }>(`/api/v1/rates/latest?on=${on}`)
+    assert.deepEqual([compra, venta], [Number(own.compra), Number(own.venta)])
+  }
+  assert.deepEqual(Object.keys(days[0] ?? {}), ['fecha', 'compra', 'venta'])
+  assert.deepEqual(await ask(app, '/indicadores/tc/dolar/historico?d=1980-01-01&h=1980-02-01'), [200, '[]'])
+  assert.deepEqual(await ask(app, '/indicadores/tc/dolar/historico?d=2026-03-24&h=2026-03-20'), [200, '[]'])
+})
+
+for (const query of [
+  '',
+  '?d=2026-03-01',
+  '?h=2026-03-01',
+  '?D=2026-03-01&H=2026-03-02',
+  '?d=1/3/2026&h=2026-03-02',
+]) {
+  test(`a history of ${query || 'nothing'} is a bad request`, async () => {
+    const path = `/indicadores/tc/dolar/historico${query}`
+    assert.deepEqual(await ask(app, path), [400, '{"code":400,"status":"Bad request"}'])
+  })
+}
+
+test('what else the host has is not here, and says so', async () => {
+  for (const path of ['/fe/ae?identificacion=1', '/indicadores/tc/yen', '/indicadores/tc/dolar/x']) {
+    assert.deepEqual(await ask(app, path), [404, '{"code":404,"status":"Not found"}'], path)
+  }
+})
+
+test('websites may read it, and errors are kept by nobody', async () => {
+  const { headers } = await fetch(`${app.app.url}/indicadores/tc`)
+  assert.equal(headers.get('access-control-allow-origin'), '*')
+  assert.equal(headers.get('content-type'), 'application/json')
+  const wrong = await fetch(`${app.app.url}/indicadores/tc?fecha=x`)
+  assert.deepEqual([wrong.status, wrong.headers.get('cache-control')], [400, 'no-store'])
+})
