@@ -1,0 +1,86 @@
+// The errand of a provider, done on a copy of the sources with the one of the tests: its folder, and a line in
+// src/providers/list.ts. Everything else follows.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { fixedClock, temporaryDirectory } from '../support/ground.ts'
+import { startProgram } from '../support/program.ts'
+import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
+const run = promisify(execFile)
+
+function copyWithPruebas(t: TestContext): string {
+  const copy = temporaryDirectory(t)
+  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
+  const folder = join(copy, 'src/providers')
+  mkdirSync(join(folder, 'pruebas'))
+  const moved = source.replaceAll('../../../src/providers/', '../')
+  writeFileSync(join(folder, 'pruebas/pruebas.ts'), moved)
+  const list = join(folder, 'list.ts')
+  const before = readFileSync(list, 'utf8')
+  const after = before
+    .replace('import type { Provider }', "import { pruebas } from './pruebas/pruebas.ts'\n$&")
+    .replace('= [bccr]', '= [bccr, pruebas]')
+  assert.equal(after.split('pruebas').length, 5, 'two lines')
+  writeFileSync(list, after)
+  return copy
+}
+
+test('a provider that was added satisfies the compiler', async (t) => {
+  const copy = copyWithPruebas(t)
+  const config = { extends: './tsconfig.json', include: ['src', 'bin'] }
+  writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.errands.json'], { cwd: copy })
+})
+
+test('a provider that was added has its options, rows, runs and part of doctor', async (t) => {
+  const launcher = [process.execPath, join(copyWithPruebas(t), 'bin/cambista.ts')] as const
+  const source = await startPruebas(t, fixedClock(new Date().toISOString()))
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const cambista = async (words: string[], env: Record<string, string> = {}) => {
+    const program = startProgram(t, words, { CAMBISTA_DATA_DIR: dataDir, ...env }, launcher)
+    const code = await program.ended()
+    return { code, ...program.printed }
+  }
+  assert.match(
+    (await cambista(['serve', '--help'])).out,
+    /--pruebas-cron PATTERN .* Helsinki \(default 30 16/,
+  )
+  const mistyped = await cambista(['serve'], { CAMBISTA_PRUEBAS_TOKNE: 'x' })
+  assert.match(mistyped.err, /did you mean CAMBISTA_PRUEBAS_TOKEN\?/)
+
+  const env = {
+    CAMBISTA_PRUEBAS_URL: source.url,
+    CAMBISTA_PRUEBAS_TOKEN: PRUEBAS_TOKEN,
+    CAMBISTA_PRUEBAS_PACE: '0',
+    CAMBISTA_BCCR_URL: `${source.url}/bank`,
+    CAMBISTA_BCCR_PACE: '0',
+    CAMBISTA_BCCR_TOKEN: 'of-the-bank',
+  }
+  const synced = await cambista(['sync', '--json', '--from', '2026-03-02', '--to', '2026-03-04'], env)
+  const runs = JSON.parse(synced.out) as { provider_id: number; status: string; inserted: number }[]
+  assert.deepEqual(
+    runs.map(({ provider_id, status, inserted }) => [provider_id, status, inserted]),
+    [
+      [1, 'error', 0],
+      [2, 'ok', 12],
+    ],
+  )
+  assert.equal(synced.code, 1)
+  const ofPruebas = source.tokens.filter((token) => token !== 'undefined')
+  assert.deepEqual(new Set(ofPruebas), new Set([PRUEBAS_TOKEN]), 'which the bank was not sent')
+
+  const providers = await cambista(['provider', 'list'])
+  assert.match(providers.out, /^bccr .*enabled\npruebas +Banco de Pruebas +FI +enabled$/m)
+  const doctor = await cambista(['doctor'])
+  assert.match(doctor.out, /^note +last sync of pruebas: run 2, /m)
+  assert.match(doctor.out, /^FINDING +rates: bccr: there is no dollar rate, although a sync has run$/m)
+})
