@@ -117,7 +117,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
-  const historyFrom = ({ feeds: [first] }: Provider) =>
+  const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
   const stores = { db, reads, blobs, blobsDir }

@@ -16,7 +16,7 @@ const SUNDAY = 0
 const MONDAY = 1
 const SATURDAY = 6
 const DAYS_A_YEAR = 365.25
-const UNBOUNDED = { low: '120', high: '360' } // VES has no plausible band: anything will do
+const UNBOUNDED = { low: '120', high: '360' } // VES has no plausible plausibleRange: anything will do
 
 export const inventedSeries: readonly InventedSeries[] = bccrCatalogue.map((series) => ({
   code: series.externalCode ?? INVENTED_XDR_CODE,
@@ -26,9 +26,9 @@ export const inventedSeries: readonly InventedSeries[] = bccrCatalogue.map((seri
 
 const curves = new Map<string, Curve>(
   bccrCatalogue.map((series, index) => {
-    const band = series.band ?? UNBOUNDED
-    const low = Number(band.low)
-    const high = Number(band.high)
+    const plausibleRange = series.plausibleRange ?? UNBOUNDED
+    const low = Number(plausibleRange.low)
+    const high = Number(plausibleRange.high)
     const middle = (low + high) / 2
     const decimals = Math.max(2, 5 - Math.floor(Math.log10(middle)))
     const curve = {

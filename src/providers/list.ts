@@ -19,6 +19,6 @@ export function namesOf(providers: readonly Provider[]): string {
 }
 
 function firstDayOf(providers: readonly Provider[]): IsoDate {
-  const days = providers.flatMap(({ feeds }) => feeds.flatMap(({ startsOn }) => startsOn ?? []))
+  const days = providers.flatMap(({ groups }) => groups.flatMap(({ startsOn }) => startsOn ?? []))
   return days.sort()[0] ?? '1983-01-01'
 }

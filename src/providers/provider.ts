@@ -25,11 +25,11 @@ export type CatalogueSeries = {
    * Today's plausible values, both ends included. A first answer far outside of it whose inverse lies inside
    * is quoted in the other direction (upstream 3). Undefined where nothing is plausible enough.
    */
-  band: { low: string; high: string } | undefined
+  plausibleRange: { low: string; high: string } | undefined
 }
 
 /** Series that are asked for together, and whose values of a window are stored together. */
-export type Feed = {
+export type SeriesGroup = {
   /** What a run's progress calls it. */
   name: string
   table: string
@@ -42,7 +42,7 @@ export type Feed = {
 }
 
 /** A whole table, or one indicator of it asked for alone. */
-export type Ask = {
+export type FetchRequest = {
   table: string
   indicator: string | undefined
   window: Window
@@ -128,7 +128,7 @@ export type Session = {
    * Reads one window. Windows of any length are fine; the session splits them as its source needs.
    * @throws FetchFailure when the source did not give a valid answer
    */
-  read(ask: Ask): Promise<Answer>
+  read(request: FetchRequest): Promise<Answer>
   /** Whether the source can be asked for one series alone; without it, such an ask reads the whole table. */
   readonly supportsSingleSeries: boolean
   /** Whether the source gives values as published; without it, they are rounded. */
@@ -162,8 +162,8 @@ export type Provider = {
   }
   /** In the order in which the series get their ids. */
   catalogue: readonly CatalogueSeries[]
-  /** In the order in which they are read: what matters most first, and first of all the feed of the benchmark. */
-  feeds: readonly Feed[]
+  /** In the order in which they are read: what matters most first, and first of all the group of the benchmark. */
+  groups: readonly SeriesGroup[]
   connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): Session
 }
 

@@ -12,7 +12,7 @@ import type { SyncCounts } from '../store/sync-runs.ts'
 /** An accepted value, of the series with this code. */
 export type AcceptedRate = { code: string; day: IsoDate; value: string; roundedTo: number | null }
 
-export type Judgement = {
+export type ValidatedRows = {
   accepted: AcceptedRate[]
   /** Why a row was not accepted, one sentence each. */
   rejected: string[]
@@ -25,7 +25,11 @@ export type Judgement = {
 const MAX_DIGITS = 40 // the bank gives at most about 16; longer, written out, is a fault or malice
 
 /** Judges rows of an answer. `codes` are the series that were asked for. */
-export function judge(rows: readonly Observation[], codes: ReadonlySet<string>, asked: Window): Judgement {
+export function validateRows(
+  rows: readonly Observation[],
+  codes: ReadonlySet<string>,
+  asked: Window,
+): ValidatedRows {
   const accepted: AcceptedRate[] = []
   const rejected: string[] = []
   const rejectedDays = new Map<string, Set<IsoDate>>()
@@ -80,10 +84,13 @@ function decimalOf(text: string): string | undefined {
  * Whether a series is quoted in the other direction than the catalogue says: its newest value is more than
  * 20 percent outside the plausible band and its inverse is inside (upstream 3).
  */
-export function isQuotedInversely(value: string, band: CatalogueSeries['band']): boolean {
-  if (!band) return false
-  const wide = { low: product(band.low, '0.8'), high: product(band.high, '1.2') }
-  return !isBetween(value, wide.low, wide.high) && isBetween(ratio(['1'], [value]), band.low, band.high)
+export function isQuotedInversely(value: string, plausibleRange: CatalogueSeries['plausibleRange']): boolean {
+  if (!plausibleRange) return false
+  const wide = { low: product(plausibleRange.low, '0.8'), high: product(plausibleRange.high, '1.2') }
+  return (
+    !isBetween(value, wide.low, wide.high) &&
+    isBetween(ratio(['1'], [value]), plausibleRange.low, plausibleRange.high)
+  )
 }
 
 export type Changes = SyncCounts & {

@@ -3,7 +3,13 @@
 
 import { addDays, dayOf, earliest, type IsoDate, todayIn } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
-import { type Answer, type Ask, type Feed, FetchFailure, type Window } from '../providers/provider.ts'
+import {
+  type Answer,
+  FetchFailure,
+  type FetchRequest,
+  type SeriesGroup,
+  type Window,
+} from '../providers/provider.ts'
 import { type SyncState, seriesOf } from './state.ts'
 
 /** One valid answer. */
@@ -32,23 +38,23 @@ export function saysOf({ unlisted, silenceCounts }: Reading, code: string): bool
 }
 
 /**
- * Asks for a window of a feed; `codes` are those of its series that are wanted. `stopped` is what ends the run, such as
+ * Asks for a window of a group; `codes` are those of its series that are wanted. `stopped` is what ends the run, such as
  * a wish to stop: what was read before is still to be stored.
  */
 export async function readWindow(
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   codes: ReadonlySet<string>,
   window: Window,
 ): Promise<{ readings: Reading[]; stopped?: { cause: unknown } }> {
-  const indicators = feed.indicators?.filter((code) => codes.has(code)) ?? [undefined]
+  const indicators = group.indicators?.filter((code) => codes.has(code)) ?? [undefined]
   const readings: Reading[] = []
   for (const indicator of indicators) {
     try {
-      readings.push(await readOne(state, feed, indicator, window))
+      readings.push(await readOne(state, group, indicator, window))
     } catch (cause) {
       if (!(cause instanceof FetchFailure)) return { readings, stopped: { cause } }
-      state.problems.add(failureInWords(feed, indicator, reasonOf(cause)))
+      state.problems.add(failureInWords(group, indicator, reasonOf(cause)))
     }
   }
   checkClock(state)
@@ -69,19 +75,19 @@ function checkClock(state: SyncState): void {
 
 async function readOne(
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   indicator: string | undefined,
   window: Window,
 ): Promise<Reading> {
   const { session } = state
-  const ask = { table: feed.table, indicator, window }
-  const read = async (one: Ask) => {
+  const request = { table: group.table, indicator, window }
+  const read = async (one: FetchRequest) => {
     const startedOn = todayIn(state.now, state.provider.timeZone)
     const answer = await session.read(one)
     return { answer, askedOn: earliest(startedOn, session.sourceDay ?? startedOn) }
   }
-  const { answer, askedOn } = await read(ask)
-  const unlisted = unlistedIn(state, feed, indicator, answer)
+  const { answer, askedOn } = await read(request)
+  const unlisted = unlistedIn(state, group, indicator, answer)
   const isAlone = indicator !== undefined && session.supportsSingleSeries
   // Nothing at all for days that have begun is rare enough to be worth a second look before it is believed. So is what a
   // table does not list, where it cannot be asked for alone (decisions 2.6).
@@ -99,15 +105,15 @@ async function readOne(
   }
   if (!isDoubtful) return first
   try {
-    const second = await read({ ...ask, again: true })
+    const second = await read({ ...request, again: true })
     const both = mergedAnswer(second.answer, answer)
-    const stillUnlisted = unlistedIn(state, feed, indicator, both)
+    const stillUnlisted = unlistedIn(state, group, indicator, both)
     const silenceCounts = isAlone || !session.supportsSingleSeries
     const { askedOn } = second
     return { ...first, answer: both, unlisted: stillUnlisted, silenceCounts, askedOn, exact: session.exact }
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
-    state.problems.add(failureInWords(feed, indicator, reasonOf(error)))
+    state.problems.add(failureInWords(group, indicator, reasonOf(error)))
     // Nothing at all is an answer too, but without a second one the next run asks again.
     return { ...first, isConfirmed: answer.observations.length > 0 }
   }
@@ -116,11 +122,12 @@ async function readOne(
 /** The series that were asked for and are not among those that the answer lists. */
 function unlistedIn(
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   indicator: string | undefined,
   answer: Answer,
 ): Set<string> {
-  const wanted = indicator === undefined ? seriesOf(state, feed).map((one) => one.external_code) : [indicator]
+  const wanted =
+    indicator === undefined ? seriesOf(state, group).map((one) => one.external_code) : [indicator]
   const listed = new Set(answer.listed.map(({ code }) => code))
   return new Set(wanted.filter((code) => !listed.has(code)))
 }
@@ -136,7 +143,7 @@ function mergedAnswer(newer: Answer, older: Answer): Answer {
 }
 
 /** Names what was asked for, unless the provider has named it by itself. */
-function failureInWords(feed: Feed, indicator: string | undefined, reason: string): string {
-  const asked = indicator ?? feed.table
-  return reason.startsWith(`${asked}: `) ? reason : `${feed.indicators ? asked : feed.name}: ${reason}`
+function failureInWords(group: SeriesGroup, indicator: string | undefined, reason: string): string {
+  const asked = indicator ?? group.table
+  return reason.startsWith(`${asked}: `) ? reason : `${group.indicators ? asked : group.name}: ${reason}`
 }

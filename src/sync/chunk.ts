@@ -1,9 +1,9 @@
-// One window of one feed: ask, judge, and in one short transaction store the values and what is covered now, of both
+// One window of one group: ask, validate, and in one short transaction store the values and what is covered now, of both
 // sides of a pair together, so that a crash leaves neither a gap nor half a window.
 
 import { type IsoDate, latest } from '../dates.ts'
 import { joined } from '../intervals.ts'
-import type { Feed, Window } from '../providers/provider.ts'
+import type { SeriesGroup, Window } from '../providers/provider.ts'
 import { replaceCoverage } from '../store/coverage.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates.ts'
@@ -11,7 +11,7 @@ import { insertRevisions } from '../store/revisions.ts'
 import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
-import { type AcceptedRate, changesOf, isQuotedInversely, judge } from './accept.ts'
+import { type AcceptedRate, changesOf, isQuotedInversely, validateRows } from './accept.ts'
 import { type Reading, readWindow, saysOf } from './ask.ts'
 import { COVERAGE_KINDS, type Coverages, coverageAfter } from './coverage.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
@@ -29,31 +29,31 @@ export type ChunkResult = {
 }
 
 /**
- * Reads and stores one window, of all series of a feed or of those with these codes. Undefined when every request
+ * Reads and stores one window, of all series of a group or of those with these codes. Undefined when every request
  * failed, which the run's problems then say.
  */
 export async function syncChunk(
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   window: Window,
-  codes: readonly string[] = seriesOf(state, feed).map((one) => one.external_code),
+  codes: readonly string[] = seriesOf(state, group).map((one) => one.external_code),
 ): Promise<ChunkResult | undefined> {
-  const { readings, stopped } = await readWindow(state, feed, new Set(codes), window)
-  const result = readings.length > 0 ? await storeReadings(state, feed, window, readings) : undefined
+  const { readings, stopped } = await readWindow(state, group, new Set(codes), window)
+  const result = readings.length > 0 ? await storeReadings(state, group, window, readings) : undefined
   if (stopped) throw stopped.cause
   return result
 }
 
 async function storeReadings(
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   window: Window,
   readings: readonly Reading[],
 ): Promise<ChunkResult> {
   const results = await state.db.transaction().execute(async (trx) => {
     const now = state.now()
     const done: Stored[] = []
-    for (const reading of readings) done.push(await storeReading(trx, state, feed, window, reading, now))
+    for (const reading of readings) done.push(await storeReading(trx, state, group, window, reading, now))
     const changed = new Set(done.flatMap((one) => [...one.changed]))
     if (changed.size > 0 || done.some((one) => one.learned || one.covered.answered.size > 0)) {
       await markSeriesChanged(trx, [...changed], await raiseRevision(trx))
@@ -63,7 +63,7 @@ async function storeReadings(
   // Only what is committed changes what the run believes.
   state.answers += results.length
   for (const result of results) apply(state, window, result)
-  await state.stored({ feed: feed.name, window })
+  await state.stored({ group: group.name, window })
   return {
     unlisted: new Set(readings.flatMap(({ unlisted }) => [...unlisted])),
     listsAny: readings.some(({ answer }) => answer.listed.length > 0),
@@ -105,15 +105,15 @@ function apply(state: SyncState, window: Window, result: Stored): void {
 async function storeReading(
   trx: Db,
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   window: Window,
   reading: Reading,
   now: Date,
 ): Promise<Stored> {
   const { indicator, answer } = reading
-  const learned = indicator === undefined ? await learnSeries(trx, state, feed, answer.listed) : false
+  const learned = indicator === undefined ? await learnSeries(trx, state, group, answer.listed) : false
   const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
-  const wanted = seriesOf({ ...state, series }, indicator === undefined ? feed : alone(feed, indicator))
+  const wanted = seriesOf({ ...state, series }, indicator === undefined ? group : alone(group, indicator))
   const problems: string[] = []
 
   // A table holds more than is wanted: what is disabled is left out in silence, what nobody knows is said.
@@ -122,16 +122,17 @@ async function storeReading(
     indicator !== undefined
       ? answer.observations
       : answer.observations.filter(({ code }) => wantedCodes.has(code))
-  if (indicator === undefined) problems.push(...unknownInWords(feed, series, answer.listed))
-  const judged = judge(rows, wantedCodes, window)
-  if (judged.rejected.length > 0) problems.push(rejectedInWords(indicator ?? feed.name, judged.rejected))
+  if (indicator === undefined) problems.push(...unknownInWords(group, series, answer.listed))
+  const validated = validateRows(rows, wantedCodes, window)
+  if (validated.rejected.length > 0)
+    problems.push(rejectedInWords(indicator ?? group.name, validated.rejected))
 
-  const refused = inverselyQuoted(state, wanted, judged.accepted)
+  const refused = inverselyQuoted(state, wanted, validated.accepted)
   for (const { currency, value } of refused.values()) {
-    problems.push(`${feed.name}: ${currency} seems to be quoted the other way round (${value}), not stored`)
+    problems.push(`${group.name}: ${currency} seems to be quoted the other way round (${value}), not stored`)
   }
   const idOf = new Map(wanted.filter(({ id }) => !refused.has(id)).map((one) => [one.external_code, one.id]))
-  const accepted = judged.accepted.filter(({ code }) => idOf.has(code))
+  const accepted = validated.accepted.filter(({ code }) => idOf.has(code))
 
   const stored = await selectRatesIn(trx, [...idOf.values()], window)
   const changes = changesOf(accepted, idOf, stored)
@@ -142,7 +143,7 @@ async function storeReading(
     changes.revisions.map((one) => ({ ...one, ...replaced })),
   )
 
-  const covered = coverageAfter(state, idOf, { reading, judged, accepted, stored, changes, window })
+  const covered = coverageAfter(state, idOf, { reading, validated, accepted, stored, changes, window })
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind])
   return {
     covered,
@@ -158,9 +159,9 @@ async function storeReading(
   }
 }
 
-/** A feed of one series of another. */
-export function alone(feed: Feed, indicator: string): Feed {
-  return { ...feed, indicators: [indicator] }
+/** A group of one series of another. */
+export function alone(group: SeriesGroup, indicator: string): SeriesGroup {
+  return { ...group, indicators: [indicator] }
 }
 
 function firstDays(
@@ -179,12 +180,12 @@ function firstDays(
 async function learnSeries(
   trx: Db,
   state: SyncState,
-  feed: Feed,
+  group: SeriesGroup,
   listed: readonly { code: string; name: string }[],
 ): Promise<boolean> {
   let learned = false
   for (const entry of state.provider.catalogue) {
-    if (entry.table !== feed.table || entry.externalCode !== undefined) continue
+    if (entry.table !== group.table || entry.externalCode !== undefined) continue
     if (state.series.some((one) => catalogueEntry(state.provider, one) === entry)) continue
     const shown = listed.find(({ name }) => plainName(name) === plainName(entry.name))
     if (!shown || state.series.some((one) => one.external_code === shown.code)) continue
@@ -203,7 +204,7 @@ function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepte
     for (const rate of accepted) {
       if (rate.code === one.external_code && (!newest || rate.day > newest.day)) newest = rate
     }
-    if (newest && isQuotedInversely(newest.value, catalogueEntry(state.provider, one)?.band)) {
+    if (newest && isQuotedInversely(newest.value, catalogueEntry(state.provider, one)?.plausibleRange)) {
       refused.set(one.id, { currency: currencyOf(state.provider, one), value: newest.value })
     }
   }
@@ -211,7 +212,7 @@ function inverselyQuoted(state: SyncState, wanted: readonly SeriesRow[], accepte
 }
 
 function unknownInWords(
-  feed: Feed,
+  group: SeriesGroup,
   series: readonly SeriesRow[],
   listed: readonly { code: string; name: string }[],
 ): string[] {
@@ -221,10 +222,10 @@ function unknownInWords(
     .slice(0, UNKNOWN_NAMED)
     .map(
       ({ code, name }) =>
-        `${feed.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`,
+        `${group.name}: unknown indicator ${code.slice(0, 20)} (${name.slice(0, 60)}), not stored`,
     )
   if (unknown.length > UNKNOWN_NAMED) {
-    words.push(`${feed.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
+    words.push(`${group.name}: ${unknown.length - UNKNOWN_NAMED} more unknown indicators, not stored`)
   }
   return words
 }

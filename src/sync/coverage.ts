@@ -7,7 +7,7 @@ import { type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Window } from '../providers/provider.ts'
 import type { StoredRate } from '../store/rates.ts'
 import type { CoverageKind } from '../store/tables.ts'
-import type { AcceptedRate, Changes, Judgement } from './accept.ts'
+import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
 import { type Reading, saysOf } from './ask.ts'
 import { finalBy } from './plan.ts'
 import type { SyncState } from './state.ts'
@@ -19,7 +19,7 @@ export type Coverages = Record<CoverageKind, Map<number, readonly Interval[]>>
 
 type Outcome = {
   reading: Reading
-  judged: Judgement
+  validated: ValidatedRows
   accepted: readonly AcceptedRate[]
   /** What was stored of the window before. */
   stored: readonly StoredRate[]
@@ -33,7 +33,7 @@ export function coverageAfter(
   idOf: ReadonlyMap<string, number>,
   outcome: Outcome,
 ): Coverages {
-  const { reading, judged, window } = outcome
+  const { reading, validated, window } = outcome
   const acceptedOf = Map.groupBy(outcome.accepted, ({ code }) => code)
   const storedOf = Map.groupBy(outcome.stored, ({ series_id }) => series_id)
   const rounded = outcome.changes.writes.filter(({ rounded_to }) => rounded_to !== null)
@@ -47,9 +47,9 @@ export function coverageAfter(
       if (!isSame(before, after)) moved[kind].set(id, after)
     }
     const valueDays = (acceptedOf.get(code) ?? []).map(({ day }) => day)
-    const answered = answeredDays(valueDays, judged.undated.has(code), window, reading.askedOn)
+    const answered = answeredDays(valueDays, validated.undated.has(code), window, reading.askedOn)
     const storedDays = new Set(storedOf.get(id)?.map(({ rate_date }) => rate_date))
-    const rejected = [...(judged.rejectedDays.get(code) ?? [])]
+    const rejected = [...(validated.rejectedDays.get(code) ?? [])]
     // What is stored of a day goes on answering for it.
     move(
       'answered',

@@ -2,7 +2,7 @@
 
 import { addDays, type IsoDate } from '../dates.ts'
 import { type Interval, joined } from '../intervals.ts'
-import type { Ask, Feed, Session, Window } from '../providers/provider.ts'
+import type { FetchRequest, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import { floorOf, todoOf } from './order.ts'
 import { REREAD_DAYS, windowsOf } from './plan.ts'
 import { type Asked, msLeft, type RunProgress, requestsFor, yearsRead } from './progress.ts'
@@ -25,15 +25,15 @@ export function createMeter(
   const { range, backfillFrom } = plan
   const began = ticks()
   let since = began
-  let last: Feed | undefined
+  let last: SeriesGroup | undefined
   const asked = new Map<string, Asked>()
   const failed = new Set<string>()
 
-  const feeds = record.provider.feeds.filter((feed) => seriesOf(record, feed).length > 0)
-  const daysLeftOf = (feed: Feed): Interval[] => {
+  const groups = record.provider.groups.filter((group) => seriesOf(record, group).length > 0)
+  const daysLeftOf = (group: SeriesGroup): Interval[] => {
     let days: Interval[] = []
-    for (const { id } of seriesOf(record, feed)) {
-      for (const interval of todoOf(record, feed, id, backfillFrom)) days = joined(days, interval)
+    for (const { id } of seriesOf(record, group)) {
+      for (const interval of todoOf(record, group, id, backfillFrom)) days = joined(days, interval)
     }
     return days
   }
@@ -51,37 +51,37 @@ export function createMeter(
             : [{ from, to }],
         )
       : days
-  const requestsLeftOf = (feed: Feed) => {
-    // A failure ends a walk, and the run goes on with another feed.
-    if (failed.has(feed.name) && last !== feed) return 0
-    const requestsAWindow = feed.indicators ? seriesOf(record, feed).length : 1
-    if (!range) return requestsFor(apart(daysLeftOf(feed)), feed.chunkDays) * requestsAWindow
-    const planned = windowsOf(range, feed.chunkDays).length * requestsAWindow
-    return Math.max(0, planned - (asked.get(feed.name)?.requests ?? 0))
+  const requestsLeftOf = (group: SeriesGroup) => {
+    // A failure ends a walk, and the run goes on with another group.
+    if (failed.has(group.name) && last !== group) return 0
+    const requestsAWindow = group.indicators ? seriesOf(record, group).length : 1
+    if (!range) return requestsFor(apart(daysLeftOf(group)), group.chunkDays) * requestsAWindow
+    const planned = windowsOf(range, group.chunkDays).length * requestsAWindow
+    return Math.max(0, planned - (asked.get(group.name)?.requests ?? 0))
   }
   // A series that is asked for alone is part of its table.
-  const feedOf = ({ table, indicator }: Ask) =>
-    feeds.find((feed) => indicator !== undefined && feed.indicators?.includes(indicator)) ??
-    feeds.find((feed) => feed.table === table)
-  const count = (feed: Feed, answered: boolean) => {
+  const groupOf = ({ table, indicator }: FetchRequest) =>
+    groups.find((group) => indicator !== undefined && group.indicators?.includes(indicator)) ??
+    groups.find((group) => group.table === table)
+  const count = (group: SeriesGroup, answered: boolean) => {
     const now = ticks()
-    const before = asked.get(feed.name) ?? { requests: 0, ms: 0 }
-    asked.set(feed.name, { requests: before.requests + 1, ms: before.ms + now - since })
+    const before = asked.get(group.name) ?? { requests: 0, ms: 0 }
+    asked.set(group.name, { requests: before.requests + 1, ms: before.ms + now - since })
     since = now
-    if (answered) failed.delete(feed.name)
-    else failed.add(feed.name)
+    if (answered) failed.delete(group.name)
+    else failed.add(group.name)
   }
 
   return {
     readsHistory:
       !range &&
-      feeds.some((feed) => daysLeftOf(feed).some(({ from }) => from <= floorOf(feed, backfillFrom))),
+      groups.some((group) => daysLeftOf(group).some(({ from }) => from <= floorOf(group, backfillFrom))),
     over: (session) => ({
-      async read(ask) {
+      async read(request) {
         let answered = false
-        last = feedOf(ask)
+        last = groupOf(request)
         try {
-          const answer = await session.read(ask)
+          const answer = await session.read(request)
           answered = true
           return answer
         } finally {
@@ -100,10 +100,10 @@ export function createMeter(
       notices: () => session.notices(),
     }),
     progress() {
-      const left = new Map(feeds.map((feed) => [feed.name, requestsLeftOf(feed)]))
-      const shown = last ?? feeds[0]
+      const left = new Map(groups.map((group) => [group.name, requestsLeftOf(group)]))
+      const shown = last ?? groups[0]
       return {
-        feed: shown?.name ?? '',
+        group: shown?.name ?? '',
         yearsRead: shown ? yearsRead(floorOf(shown, backfillFrom), daysLeftOf(shown), record.tomorrow) : 0,
         requests: [...asked.values()].reduce((sum, { requests }) => sum + requests, 0),
         requestsLeft: [...left.values()].reduce((sum, requests) => sum + requests, 0),

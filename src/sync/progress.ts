@@ -6,11 +6,11 @@ import type { Interval } from '../intervals.ts'
 
 /** How far a run is. */
 export type RunProgress = {
-  /** The feed that was asked last. */
-  feed: string
-  /** Years of that feed's days up to tomorrow that are read, to a tenth, those of earlier runs included. */
+  /** The group that was asked last. */
+  group: string
+  /** Years of that group's days up to tomorrow that are read, to a tenth, those of earlier runs included. */
   yearsRead: number
-  /** Requests so far, and those that are left, of all feeds. */
+  /** Requests so far, and those that are left, of all groups. */
   requests: number
   requestsLeft: number
   msLeft: number
@@ -35,9 +35,9 @@ export function yearsRead(floor: IsoDate, left: readonly Interval[], tomorrow: I
 }
 
 /**
- * Milliseconds that the requests left will take, each feed at its own pace where it has one.
- * @param left requests by feed
- * @param asked what was asked so far by feed
+ * Milliseconds that the requests left will take, each group at its own pace where it has one.
+ * @param left requests by group
+ * @param asked what was asked so far by group
  * @param elapsed milliseconds since the run began, the pace of one that has no answer yet
  */
 export function msLeft(
@@ -51,8 +51,8 @@ export function msLeft(
     all.ms += ms
   }
   let sum = 0
-  for (const [feed, requests] of left) {
-    const pace = asked.get(feed) ?? all
+  for (const [group, requests] of left) {
+    const pace = asked.get(group) ?? all
     sum += requests * (pace.requests > 0 ? pace.ms / pace.requests : elapsed)
   }
   return sum

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
-import type { Feed, Provider, Session, Window } from '../providers/provider.ts'
+import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import { selectProviders } from '../store/providers.ts'
 import { findRefinableDay } from '../store/rates.ts'
 import { takeLock } from '../store/sqlite/lock.ts'
@@ -60,10 +60,10 @@ async function refineProvider(
   let session: Session | undefined
   try {
     session = provider.connect(deps.settings(provider), request.signal)
-    for (const feed of provider.feeds) {
+    for (const group of provider.groups) {
       let before: IsoDate | undefined = LATEST_DAY
       while (session.exact && before !== undefined) {
-        before = await refineWindow(deps, provider, session, feed, { before, request, refining })
+        before = await refineWindow(deps, provider, session, group, { before, request, refining })
         if (before !== undefined) await sleep(GIVES_WAY_MS, undefined, { signal: request.signal })
       }
     }
@@ -81,7 +81,7 @@ async function refineWindow(
   deps: SyncDeps,
   provider: Provider,
   session: Session,
-  feed: Feed,
+  group: SeriesGroup,
   turn: { before: IsoDate; request: RefineRequest; refining: Refining },
 ): Promise<IsoDate | undefined> {
   const { db } = deps
@@ -93,12 +93,12 @@ async function refineWindow(
       await deps.changed()
       request.progress?.(progress)
     })
-    const series = seriesOf({ ...record, runId: 0 }, feed)
+    const series = seriesOf({ ...record, runId: 0 }, group)
     const older = { ...ALL_DAYS, to: addDays(turn.before, -1) }
     const ids = series.map(({ id }) => id)
     const to = await findRefinableDay(db, ids, older)
     if (to === undefined) return undefined
-    const most = { from: latest(addDays(to, 1 - feed.chunkDays), EARLIEST_DAY), to }
+    const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to }
     const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
     const runId = await openRecord(deps, refining, record.providerId, window)
     const state: SyncState = Object.assign(record, { runId, session, ...refining.totals })
@@ -106,10 +106,10 @@ async function refineWindow(
     for (const { id, external_code } of series) {
       if ((await findRefinableDay(db, [id], window)) !== undefined) codes.push(external_code)
     }
-    const result = await syncChunk(state, feed, window, codes)
+    const result = await syncChunk(state, group, window, codes)
     for (const code of result?.unlisted ?? []) {
-      if (feed.indicators === undefined && codes.includes(code))
-        await syncChunk(state, alone(feed, code), window)
+      if (group.indicators === undefined && codes.includes(code))
+        await syncChunk(state, alone(group, code), window)
     }
     refining.totals = { counts: state.counts, answers: state.answers, problems: state.problems }
     refining.from = earliest(refining.from, window.from)

@@ -139,8 +139,8 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
     using _telling = tellHistory(deps, meter, about)
     session = provider.connect(settings, request.signal)
     const state = Object.assign(record, { session: meter.over(session) })
-    if (request.range) await readRange(state, provider.feeds, request.range)
-    else await readEverything(state, provider.feeds, deps.backfillFrom)
+    if (request.range) await readRange(state, provider.groups, request.range)
+    else await readEverything(state, provider.groups, deps.backfillFrom)
   } catch (error) {
     if (request.signal.aborted) record.problems.add(`${INTERRUPTED}: the program was stopped`)
     else {
@@ -184,9 +184,9 @@ function tellHistory(
 ): Disposable {
   if (!meter.readsHistory) return { [Symbol.dispose]: () => {} }
   const progress = (): HistoryProgress => {
-    const { feed, yearsRead, requestsLeft, msLeft } = meter.progress()
+    const { group, yearsRead, requestsLeft, msLeft } = meter.progress()
     const doneAt = new Date(clock().getTime() + msLeft)
-    return { provider: about.provider, feed, yearsRead, requestsLeft, doneAt }
+    return { provider: about.provider, group, yearsRead, requestsLeft, doneAt }
   }
   const timer = setInterval(() => {
     const { doneAt, ...rest } = progress()

@@ -2,13 +2,13 @@
 
 import type { IsoDate } from '../dates.ts'
 import type { Interval } from '../intervals.ts'
-import type { Feed, Provider, Session, Window } from '../providers/provider.ts'
+import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { CoverageKind, Db } from '../store/tables.ts'
 
 /** What was stored last. */
-export type SyncProgress = { feed: string; window: Window }
+export type SyncProgress = { group: string; window: Window }
 
 export type SyncRecord = {
   readonly db: Db
@@ -39,15 +39,15 @@ export type SyncRecord = {
 /** What a run knows once it talks with its provider. */
 export type SyncState = SyncRecord & { readonly session: Session }
 
-/** The enabled series that are read with a feed, in this run. */
-export function seriesOf(state: SyncRecord, feed: Feed): SeriesRow[] {
+/** The enabled series that are read with a group, in this run. */
+export function seriesOf(state: SyncRecord, group: SeriesGroup): SeriesRow[] {
   return state.series.filter(
     (one) =>
       one.enabled &&
       !state.refused.has(one.id) &&
-      (feed.indicators === undefined
-        ? tableOf(state.provider, one) === feed.table
-        : feed.indicators.includes(one.external_code)),
+      (group.indicators === undefined
+        ? tableOf(state.provider, one) === group.table
+        : group.indicators.includes(one.external_code)),
   )
 }
 

@@ -56,7 +56,7 @@ test('the line of a sync has percent, series, days and the time left', () => {
   const progress = {
     ...counts,
     window,
-    feed: '318',
+    group: '318',
     yearsRead: 27,
     requests: 37,
     requestsLeft: 63,

@@ -1,4 +1,4 @@
-// What a provider says of itself must hang together: zone, pivot, benchmark, settings, catalogue, feeds.
+// What a provider says of itself must hang together: zone, pivot, benchmark, settings, catalogue, groups.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ const OF_THE_FIRST = 'sync-cron' // from when there was one provider
 const pairOf = ({ base, quote }: { base: string; quote: string }) => `${base}/${quote}`
 
 export function testDeclaration(name: string, provider: Provider): void {
-  const { catalogue, feeds, benchmark, pivot } = provider
+  const { catalogue, groups, benchmark, pivot } = provider
 
   test(`${name}: it has a code, names and a zone`, () => {
     assert.match(provider.code, /^[a-z][a-z0-9]{1,30}$/)
@@ -29,8 +29,12 @@ export function testDeclaration(name: string, provider: Provider): void {
       for (const currency of [one.base, one.quote]) assert.match(currency, /^[A-Z]{3}$/)
       assert.notEqual(one.base, one.quote)
       assert.notEqual(one.name.trim(), '')
-      if (one.band)
-        assert.ok(Number(one.band.low) > 0 && Number(one.band.low) < Number(one.band.high), one.name)
+      if (one.plausibleRange)
+        assert.ok(
+          Number(one.plausibleRange.low) > 0 &&
+            Number(one.plausibleRange.low) < Number(one.plausibleRange.high),
+          one.name,
+        )
     }
   })
 
@@ -46,16 +50,16 @@ export function testDeclaration(name: string, provider: Provider): void {
     assert.ok(benchmark.staleDays >= 0)
   })
 
-  test(`${name}: each series is read with a feed, the benchmark with the first`, () => {
-    const isReadBy = (one: CatalogueSeries, { table, indicators }: Provider['feeds'][number]) =>
+  test(`${name}: each series is read with a group, the benchmark with the first`, () => {
+    const isReadBy = (one: CatalogueSeries, { table, indicators }: Provider['groups'][number]) =>
       table === one.table && (!indicators || indicators.includes(one.externalCode ?? ''))
     for (const one of catalogue) {
-      assert.equal(feeds.filter((feed) => isReadBy(one, feed)).length, 1, one.name)
-      const [first] = feeds
+      assert.equal(groups.filter((group) => isReadBy(one, group)).length, 1, one.name)
+      const [first] = groups
       if (pairOf(one) === pairOf(benchmark)) assert.ok(first && isReadBy(one, first))
     }
-    assert.equal(new Set(feeds.map((feed) => feed.name)).size, feeds.length)
-    assert.ok(feeds.every(({ chunkDays }) => chunkDays > 0))
+    assert.equal(new Set(groups.map((group) => group.name)).size, groups.length)
+    assert.ok(groups.every(({ chunkDays }) => chunkDays > 0))
   })
 
   test(`${name}: its options begin with its code, and their defaults are values`, () => {

@@ -5,12 +5,17 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { todayIn } from '../../src/dates.ts'
 import { canonicalNumber } from '../../src/decimal.ts'
-import { type Ask, FetchFailure, type Provider, type RequestTuning } from '../../src/providers/provider.ts'
+import {
+  FetchFailure,
+  type FetchRequest,
+  type Provider,
+  type RequestTuning,
+} from '../../src/providers/provider.ts'
 import { testDeclaration } from './declaration.ts'
 import { type FaultySource, type Manner, startFaultySource } from './faulty-source.ts'
 
 /** A question and the text that the source answers it with. */
-export type Exchange = { ask: Ask; body: string }
+export type Exchange = { ask: FetchRequest; body: string }
 
 export type ProviderSample = {
   provider: Provider

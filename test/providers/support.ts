@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { openSession } from '../../src/providers/bccr/bccr.ts'
-import type { Ask, RequestTuning, Session } from '../../src/providers/provider.ts'
+import type { FetchRequest, RequestTuning, Session } from '../../src/providers/provider.ts'
 
 export const TODAY = '2026-09-20'
 export const TOKEN = 'operator-secret.token'
@@ -28,12 +28,12 @@ export async function converse(
   return { bank, session, waits, abort }
 }
 
-export function ask(table: string, indicator: string | undefined, from: string, to: string): Ask {
+export function ask(table: string, indicator: string | undefined, from: string, to: string): FetchRequest {
   return { table, indicator, window: { from, to } }
 }
 
 /** The one week that most tests ask for. */
-export function week(indicator = '318'): Ask {
+export function week(indicator = '318'): FetchRequest {
   return ask('1', indicator, '2026-09-14', '2026-09-20')
 }
 

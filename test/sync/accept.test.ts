@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observation } from '../../src/providers/provider.ts'
 import type { StoredRate } from '../../src/store/rates.ts'
-import { changesOf, isQuotedInversely, judge } from '../../src/sync/accept.ts'
+import { changesOf, isQuotedInversely, validateRows } from '../../src/sync/accept.ts'
 
 const ASKED = { from: '2026-03-10', to: '2026-03-25' }
 const CODES = new Set(['317', '318'])
@@ -27,7 +27,7 @@ const BELIEVED: [string, string][] = [
 ]
 for (const [text, value] of BELIEVED) {
   test(`believes ${text} as ${value}`, () => {
-    const { accepted, rejected } = judge([row(text)], CODES, ASKED)
+    const { accepted, rejected } = validateRows([row(text)], CODES, ASKED)
     assert.deepEqual(accepted, [{ code: '318', day: DAY, value, roundedTo: null }])
     assert.deepEqual(rejected, [])
   })
@@ -70,7 +70,11 @@ const REJECTED: [string, Observation, RegExp][] = [
 ]
 for (const [what, observation, why] of REJECTED) {
   test(`rejects ${what}, in words`, () => {
-    const { accepted, rejected } = judge([row('500', { day: '2026-03-23' }), observation], CODES, ASKED)
+    const { accepted, rejected } = validateRows(
+      [row('500', { day: '2026-03-23' }), observation],
+      CODES,
+      ASKED,
+    )
     assert.equal(accepted.length, 1, 'the row beside it is believed')
     assert.equal(rejected.length, 1)
     assert.match(rejected[0] ?? '', why)
@@ -79,7 +83,7 @@ for (const [what, observation, why] of REJECTED) {
 }
 
 test('a value of any length costs few words, and so does an indicator of any length', () => {
-  const { rejected } = judge(
+  const { rejected } = validateRows(
     [
       row('9'.repeat(100_000)),
       row('1', { code: '9'.repeat(100_000) }),
@@ -94,23 +98,23 @@ test('a value of any length costs few words, and so does an indicator of any len
 
 test('the ends of the days asked for are inside', () => {
   const rows = [row('500', { day: ASKED.from }), row('501', { day: ASKED.to })]
-  assert.equal(judge(rows, CODES, ASKED).accepted.length, 2)
+  assert.equal(validateRows(rows, CODES, ASKED).accepted.length, 2)
 })
 
 test('a row that is given twice with the same value counts once', () => {
-  const { accepted, rejected } = judge([row('500.10'), row('500.1')], CODES, ASKED)
+  const { accepted, rejected } = validateRows([row('500.10'), row('500.1')], CODES, ASKED)
   assert.deepEqual([accepted.length, rejected.length], [1, 0])
 })
 
 test('a row that is given with two values is not believed at all, however often each comes', () => {
-  const { accepted, rejected } = judge([row('500'), row('501'), row('500'), row('501')], CODES, ASKED)
+  const { accepted, rejected } = validateRows([row('500'), row('501'), row('500'), row('501')], CODES, ASKED)
   assert.deepEqual(accepted, [])
   assert.deepEqual(rejected, ['318 on 2026-03-24: given twice with two values'])
 })
 
 test('a contradiction on one day leaves the other days and the other series alone', () => {
   const rows = [row('500'), row('501'), row('499', { code: '317' }), row('498', { day: '2026-03-23' })]
-  const { accepted } = judge(rows, CODES, ASKED)
+  const { accepted } = validateRows(rows, CODES, ASKED)
   assert.deepEqual(
     accepted.map(({ code, day }) => `${code} ${day}`),
     ['317 2026-03-24', '318 2026-03-23'],

@@ -39,14 +39,14 @@ test('a first history counts down to nothing left', async (t) => {
   const said = await watch()
   const [first, ...others] = said
   // One forward each, and below them 9.96 years: 10 windows of a year, and 40 of a quarter.
-  assert.deepEqual([first?.feed, first?.requests, first?.requestsLeft], ['317/318', 2, 10 + 10 + 41])
+  assert.deepEqual([first?.group, first?.requests, first?.requestsLeft], ['317/318', 2, 10 + 10 + 41])
   let before = first?.requestsLeft ?? 0
   for (const { requestsLeft } of others) {
     assert.ok(requestsLeft <= before, `${requestsLeft} after ${before}`)
     before = requestsLeft
   }
   const last = said.at(-1)
-  assert.deepEqual([last?.feed, last?.requestsLeft, last?.yearsRead], ['520', 0, 10])
+  assert.deepEqual([last?.group, last?.requestsLeft, last?.yearsRead], ['520', 0, 10])
   assert.equal(last?.requests, bank.asked.length)
   assert.ok(said.every(({ msLeft }) => msLeft >= 0 && msLeft < 60_000))
 })
@@ -61,7 +61,7 @@ test('a history that was broken off goes on where it was', async (t) => {
   bank.fault = undefined
   const said = await watch()
   assert.deepEqual([said[0]?.requests, said[0]?.requestsLeft], [2, 1 + 21])
-  const begun = said.find(({ feed }) => feed === '520')
+  const begun = said.find(({ group }) => group === '520')
   assert.ok(begun && begun.yearsRead >= 4.7 && begun.yearsRead <= 5, `${begun?.yearsRead}`)
 })
 
@@ -72,16 +72,16 @@ test('what has failed is not waited for', async (t) => {
     return undefined
   }
   const said = await watch()
-  assert.equal(said[0]?.feed, '520')
+  assert.equal(said[0]?.group, '520')
   assert.equal(said.at(-1)?.requestsLeft, 0)
 })
 
-test('a daily run has one request for each feed, a run over a range those of the range', async (t) => {
+test('a daily run has one request for each group, a run over a range those of the range', async (t) => {
   const { watch, sync } = await openWatchedDesk(t)
   await sync()
   const daily = await watch()
   assert.deepEqual(
-    daily.map(({ feed, requests, requestsLeft }) => [feed, requests, requestsLeft]),
+    daily.map(({ group, requests, requestsLeft }) => [group, requests, requestsLeft]),
     [
       ['317/318', 2, 1],
       ['520', 3, 0],
@@ -89,7 +89,7 @@ test('a daily run has one request for each feed, a run over a range those of the
   )
   const ranged = await watch({ from: '2020-01-01', to: '2020-12-31' })
   assert.deepEqual(
-    ranged.map(({ feed, requestsLeft }) => [feed, requestsLeft]),
+    ranged.map(({ group, requestsLeft }) => [group, requestsLeft]),
     [
       ['317/318', 4],
       ['520', 3],
@@ -125,7 +125,7 @@ test('while it reads history others may look how far it is, and the log tells ev
     run: 1,
     provider: 'bccr',
     trigger: 'cli',
-    feed: '520',
+    group: '520',
     yearsRead: 0,
     requestsLeft: 1 + 10 + 10 + 40,
   })

@@ -28,10 +28,10 @@ import {
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
 const FIXED = ALONE ? [] : Array.from({ length: 100 }, (_, seed) => seed)
 const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 5, long: 300 }) }, (_, at) => SEED + at)
-const FEEDS = bccr.feeds.map((feed) => ({
-  ...feed,
-  chunkDays: feed.table === '1' ? 120 : 40,
-  startsOn: feed.startsOn && FLOOR,
+const FEEDS = bccr.groups.map((group) => ({
+  ...group,
+  chunkDays: group.table === '1' ? 120 : 40,
+  startsOn: group.startsOn && FLOOR,
 }))
 
 type World = Desk & { real: RandomBank; random: Random; story: string[] }
@@ -39,7 +39,7 @@ type Covered = Map<string, readonly Interval[]>
 
 for (const seed of new Set([...FIXED, ...FRESH])) {
   test(`no day is stepped over, whatever bank, clock and operator do (seed ${seed})`, async (t) => {
-    const desk = await openDesk(t, { backfillFrom: FLOOR, feeds: FEEDS })
+    const desk = await openDesk(t, { backfillFrom: FLOOR, groups: FEEDS })
     await sql`pragma synchronous = off`.execute(desk.db) // no power is cut here, and it halves the time
     const random = randomOf(seed)
     const real = createRandomBank(desk.bank, random, addDays(FLOOR, random.int(0, 700)))

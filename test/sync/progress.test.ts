@@ -14,7 +14,7 @@ test('requests are counted by windows, years by days', () => {
   assert.equal(yearsRead('2026-03-01', [window], TOMORROW), 0)
 })
 
-test('each feed goes on at its own pace, one without any at that of all', () => {
+test('each group goes on at its own pace, one without any at that of all', () => {
   const soFar = new Map([
     ['317', { requests: 10, ms: 20_000 }],
     ['318', { requests: 10, ms: 0 }],

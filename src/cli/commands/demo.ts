@@ -98,7 +98,7 @@ async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<voi
     range: undefined,
     signal: terminal.stop,
     progress: (progress) => {
-      if (!shown && progress.feed === '520') {
+      if (!shown && progress.group === '520') {
         shown = true
         line.clear()
         terminal.out(whatToTry(app.url, secrets))

@@ -62,9 +62,9 @@ export const sync = command({
 /** Makes rounded values exact, where there is a token now; to be stopped at any time. */
 async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow[]> {
   const line = progressOf(terminal)
-  const progress = ({ feed, window }: SyncProgress) =>
+  const progress = ({ group, window }: SyncProgress) =>
     line.show(
-      `making rounded values exact  ${feed}  ${window.from} to ${window.to}  (Ctrl-C stops it, nothing is lost)`,
+      `making rounded values exact  ${group}  ${window.from} to ${window.to}  (Ctrl-C stops it, nothing is lost)`,
     )
   return refine(deps, PROVIDERS, { signal: terminal.stop, progress }).finally(line.clear)
 }
@@ -78,10 +78,10 @@ function runLog(terminal: Terminal): Log {
 
 /** How far a sync is, such as `37 %  318  1998-03-01 to 1999-03-01  4 min left`. */
 export function syncLine(progress: SyncProgress & RunProgress): string {
-  const { feed, window, requests, requestsLeft, msLeft } = progress
+  const { group, window, requests, requestsLeft, msLeft } = progress
   const percent = Math.floor((100 * requests) / (requests + requestsLeft))
   const left = requestsLeft === 0 ? [] : [`${durationText(msLeft)} left`]
-  return [`${percent} %`, feed, `${window.from} to ${window.to}`, ...left].join('  ')
+  return [`${percent} %`, group, `${window.from} to ${window.to}`, ...left].join('  ')
 }
 
 function runLine(run: SyncRunRow): string {

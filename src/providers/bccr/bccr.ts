@@ -2,7 +2,15 @@
 // token, exact, and the website's own without one, rounded. Which one answers may change once in a run: when the
 // token is refused, the site takes over.
 
-import type { Answer, Ask, Notice, Provider, ProviderSettings, RequestTuning, Session } from '../provider.ts'
+import type {
+  Answer,
+  FetchRequest,
+  Notice,
+  Provider,
+  ProviderSettings,
+  RequestTuning,
+  Session,
+} from '../provider.ts'
 import { createRequester, RefusedFailure } from '../request.ts'
 import { bccrCatalogue, DOLLAR_TABLE, PARITY_TABLE } from './catalogue.ts'
 import { readPublic } from './public.ts'
@@ -28,7 +36,7 @@ export const bccr: Provider = {
   roundedSource: "the bank's website",
   settings: bccrSettings,
   catalogue: bccrCatalogue,
-  feeds: [
+  groups: [
     {
       name: DOLLAR_SIDES.join('/'),
       table: DOLLAR_TABLE,
@@ -62,22 +70,22 @@ export function openSession(
     giveUpToken('holds characters that no token has')
   }
 
-  const readOnce = async (ask: Ask): Promise<Answer> => {
-    if (token === undefined) return readSite(ask)
+  const readOnce = async (request: FetchRequest): Promise<Answer> => {
+    if (token === undefined) return readSite(request)
     try {
-      return await readPublic(requester, { url, token, nameOf }, ask)
+      return await readPublic(requester, { url, token, nameOf }, request)
     } catch (error) {
       if (!(error instanceof RefusedFailure)) throw error
       giveUpToken(`was refused (HTTP ${error.status})`)
-      return readSite(ask)
+      return readSite(request)
     }
   }
 
   // One ask at a time, even of a caller that does not wait: the source is asked gently.
   let last: Promise<unknown> = Promise.resolve()
   return {
-    read(ask) {
-      const answer = last.then(() => readOnce(ask))
+    read(request) {
+      const answer = last.then(() => readOnce(request))
       last = answer.catch(() => undefined)
       return answer
     },

@@ -75,7 +75,7 @@ function dollarSeries(externalCode: string, name: string, rateType: 'compra' | '
     unit: 'CRC por USD',
     periodicity: 'diaria',
     table: DOLLAR_TABLE,
-    band: undefined,
+    plausibleRange: undefined,
   }
 }
 
@@ -91,6 +91,6 @@ function paritySeries([pair, externalCode, name, low, high]: ParityRow): Catalog
     unit: `${quote} por ${base}`,
     periodicity: 'diaria',
     table: PARITY_TABLE,
-    band: low !== undefined && high !== undefined ? { low, high } : undefined,
+    plausibleRange: low !== undefined && high !== undefined ? { low, high } : undefined,
   }
 }

@@ -2,7 +2,7 @@
 
 import { addDays, earliest } from '../../dates.ts'
 import { isRecord, type JsonRecord, listOf, parseJson, parseLargeJson, textOf } from '../json.ts'
-import { type Answer, type Ask, FetchFailure, type Observation, type Window } from '../provider.ts'
+import { type Answer, FetchFailure, type FetchRequest, type Observation, type Window } from '../provider.ts'
 import type { Requester } from '../request.ts'
 
 // One year of one indicator is known to work; a table brings 45 of them at once (upstream 1).
@@ -13,19 +13,19 @@ const TABLE_DAYS = 92
 export async function readPublic(
   requester: Requester,
   source: { url: string; token: string; nameOf: (code: string) => string },
-  ask: Ask,
+  request: FetchRequest,
 ): Promise<Answer> {
-  const { indicator } = ask
+  const { indicator } = request
   const answers: Answer[] = []
-  for (const window of splitWindow(ask.window, indicator === undefined ? TABLE_DAYS : ALONE_DAYS)) {
-    const request = {
-      name: indicator ?? ask.table,
-      url: publicUrl(source.url, { ...ask, window }),
+  for (const window of splitWindow(request.window, indicator === undefined ? TABLE_DAYS : ALONE_DAYS)) {
+    const page = {
+      name: indicator ?? request.table,
+      url: publicUrl(source.url, { ...request, window }),
       headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
       secrets: [source.token],
       readError: errorText,
     }
-    const answer = await requester.get(request, readPublicAnswer)
+    const answer = await requester.get(page, readPublicAnswer)
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
       answer.listed.push({ code: indicator, name: source.nameOf(indicator) })
@@ -33,7 +33,7 @@ export async function readPublic(
     answers.push(answer)
   }
   const { listed, observations } = mergeAnswers(answers)
-  // A request that brought nothing vouches for nothing: the whole ask lists only what each of its requests listed.
+  // A request that brought nothing vouches for nothing: the whole answer lists only what each of its requests listed.
   const codes = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
   const byAll = listed.filter(({ code }) => codes.every((known) => known.has(code)))
   return { listed: byAll, observations }
@@ -106,7 +106,7 @@ function readRow(code: string, row: unknown): Observation[] {
   return [{ code, day, value: textOf(value), roundedTo: undefined }]
 }
 
-function publicUrl(base: string, { table, indicator, window }: Ask): string {
+function publicUrl(base: string, { table, indicator, window }: FetchRequest): string {
   const what =
     indicator === undefined
       ? `cuadro/${encodeURIComponent(table)}`

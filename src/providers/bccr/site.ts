@@ -3,13 +3,13 @@
 
 import { addDays, type IsoDate, isIsoDate } from '../../dates.ts'
 import { isRecord, type JsonRecord, listOf, parseJson, textOf } from '../json.ts'
-import { type Answer, type Ask, FetchFailure, type Observation } from '../provider.ts'
+import { type Answer, FetchFailure, type FetchRequest, type Observation } from '../provider.ts'
 import { RefusedFailure, type Requester } from '../request.ts'
 import { errorText } from './public.ts'
 
 export type SitePage = Answer & { oldest: IsoDate | undefined }
 
-export type SiteReader = (ask: Ask) => Promise<Answer>
+export type SiteReader = (request: FetchRequest) => Promise<Answer>
 
 const ORIGIN = 'https://sdd.bccr.fi.cr'
 const CSRF_PATH = 'Bccr.GE.SDDE.IndicadoresSitioExterno.ServiciosUsuario.API/Token/GenereCSRF'
@@ -67,7 +67,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
     return fresh
   }
 
-  return (ask) => readBackwards(ask, page)
+  return (request) => readBackwards(request, page)
 }
 
 /**
@@ -108,7 +108,7 @@ export function readSitePage(body: string): SitePage {
 
 /** Pages until the window is covered: a page holds the last days up to its end, whatever its start (upstream 2). */
 async function readBackwards(
-  { table, indicator, window, again = false }: Ask,
+  { table, indicator, window, again = false }: FetchRequest,
   page: (table: string, until: IsoDate, again: boolean) => Promise<SitePage>,
 ): Promise<Answer> {
   const names = new Map<string, string>()

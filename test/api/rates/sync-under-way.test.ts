@@ -38,7 +38,7 @@ test('a run that goes on is parcial and in progress, and counts for nothing yet'
   assert.deepEqual([row?.status, row?.message, row?.finished_at], ['parcial', 'in progress', null])
   assert.equal(health?.last_sync, null)
   assert.deepEqual([scheduler?.tasks[0]?.last_run, scheduler?.tasks[0]?.last_status], [null, null])
-  assert.deepEqual([history?.feed, history?.yearsRead, history?.requestsLeft], ['317/318', 0, 3 + 3])
+  assert.deepEqual([history?.group, history?.yearsRead, history?.requestsLeft], ['317/318', 0, 3 + 3])
   assert.ok(history?.doneAt instanceof Date)
   assert.equal(app.app.historyProgress(), undefined)
   assert.deepEqual((await app.json<Run[]>('/api/v1/sync/runs'))[0], run)

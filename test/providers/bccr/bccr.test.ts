@@ -9,7 +9,7 @@ const isSite = ({ path }: SeenRequest) => path.includes('SitioExterno')
 
 test('reads what matters most first', () => {
   assert.deepEqual(
-    bccr.feeds.map(({ name, table, indicators }) => [name, table, indicators]),
+    bccr.groups.map(({ name, table, indicators }) => [name, table, indicators]),
     [
       ['317/318', '1', ['317', '318']],
       ['520', '520', undefined],

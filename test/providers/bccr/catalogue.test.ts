@@ -52,7 +52,7 @@ test('describes each parity completely', () => {
     assert.equal(series.table, '520')
     assert.notEqual(series.name, '')
     const currency = series.base === 'USD' ? series.quote : series.base
-    if (currency === 'VES') assert.equal(series.band, undefined)
-    else assert.ok(Number(series.band?.low) < Number(series.band?.high), currency)
+    if (currency === 'VES') assert.equal(series.plausibleRange, undefined)
+    else assert.ok(Number(series.plausibleRange?.low) < Number(series.plausibleRange?.high), currency)
   }
 })

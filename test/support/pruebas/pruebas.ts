@@ -42,7 +42,7 @@ export const pruebas: Provider = {
     },
   },
   catalogue: CURRENCIES.map(seriesOf),
-  feeds: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 400, startsOn: '2026-01-01' }],
+  groups: [{ name: TABLE, table: TABLE, indicators: undefined, chunkDays: 400, startsOn: '2026-01-01' }],
   connect(settings, signal, tuning: RequestTuning = {}) {
     const requester = createRequester({ ...settings, timeZone: TIME_ZONE }, signal, tuning)
     const { token = '' } = settings
@@ -77,7 +77,7 @@ function seriesOf(currency: string): CatalogueSeries {
     unit: `${currency} por EUR`,
     periodicity: 'diaria',
     table: TABLE,
-    band: undefined,
+    plausibleRange: undefined,
   }
 }
 

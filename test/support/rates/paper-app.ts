@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test'
 import type { IsoDate } from '../../../src/dates.ts'
-import type { CatalogueSeries, Feed } from '../../../src/providers/provider.ts'
+import type { CatalogueSeries, SeriesGroup } from '../../../src/providers/provider.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock } from '../ground.ts'
 import { createPaperBank, type PaperBank } from './paper-bank.ts'
@@ -20,7 +20,7 @@ export type PaperAppOptions = {
   now?: string
   backfillFrom?: IsoDate
   catalogue?: readonly CatalogueSeries[]
-  feeds?: readonly Feed[]
+  groups?: readonly SeriesGroup[]
 }
 
 export async function startPaperApp(t: TestContext, options: PaperAppOptions = {}): Promise<PaperApp> {

@@ -9,11 +9,11 @@ import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import type {
   Answer,
-  Ask,
   CatalogueSeries,
-  Feed,
+  FetchRequest,
   Observation,
   Provider,
+  SeriesGroup,
 } from '../../../src/providers/provider.ts'
 import { selectCoverage } from '../../../src/store/coverage.ts'
 import { selectRatesOfSeries } from '../../../src/store/rates.ts'
@@ -27,13 +27,15 @@ import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } fro
 export type PaperBank = {
   provider: Provider
   /** What was asked, oldest first. */
-  asked: Ask[]
+  asked: FetchRequest[]
   /** By code, what a day's value is, as text; undefined or null: none. */
   publish: Record<string, (day: IsoDate) => string | null | undefined>
   /** The codes that table 520 lists, and the names it gives them; by default those of the catalogue. */
   listed: Map<string, string>
   /** Throws to fail, answers in the bank's place, or leaves it to the bank. */
-  fault: ((ask: Ask, usual: () => Answer) => Answer | undefined | Promise<Answer | undefined>) | undefined
+  fault:
+    | ((ask: FetchRequest, usual: () => Answer) => Answer | undefined | Promise<Answer | undefined>)
+    | undefined
   supportsSingleSeries: boolean
   notices: string[]
   /** The day by the clock of the bank; undefined: it does not say. */
@@ -58,7 +60,7 @@ export function catalogueOf(currencies: readonly string[]): CatalogueSeries[] {
 /** A bank that has published `500` colones and `1.1` of everything else on every day up to tomorrow. */
 export function createPaperBank(
   clock: TestClock,
-  options: { catalogue?: readonly CatalogueSeries[]; feeds?: readonly Feed[] } = {},
+  options: { catalogue?: readonly CatalogueSeries[]; groups?: readonly SeriesGroup[] } = {},
 ): PaperBank {
   const catalogue = options.catalogue ?? SMALL_CATALOGUE
   const codeOf = (one: CatalogueSeries) => one.externalCode ?? XDR
@@ -77,7 +79,7 @@ export function createPaperBank(
     provider: {
       ...bccr,
       catalogue,
-      feeds: options.feeds ?? bccr.feeds,
+      groups: options.groups ?? bccr.groups,
       connect: (_settings, signal) => ({
         read: async (ask) => {
           signal.throwIfAborted()
@@ -105,12 +107,12 @@ function lastDay(clock: TestClock): IsoDate {
   return addDays(clock.today(), 1)
 }
 
-function plausible({ band }: CatalogueSeries): string {
-  return band?.low ?? '1.1'
+function plausible({ plausibleRange }: CatalogueSeries): string {
+  return plausibleRange?.low ?? '1.1'
 }
 
 /** What the bank would say; a whole table with nothing in it lists nothing, as the public API does. */
-function answerOf(bank: PaperBank, { table, indicator, window }: Ask): Answer {
+function answerOf(bank: PaperBank, { table, indicator, window }: FetchRequest): Answer {
   const codes =
     indicator !== undefined ? [indicator] : table === '520' ? [...bank.listed.keys()] : ['317', '318']
   const observations: Observation[] = []
@@ -156,7 +158,7 @@ export async function openDesk(
     now?: string
     backfillFrom?: IsoDate
     catalogue?: readonly CatalogueSeries[]
-    feeds?: readonly Feed[]
+    groups?: readonly SeriesGroup[]
   } = {},
 ): Promise<Desk> {
   const clock = fixedClock(options.now)

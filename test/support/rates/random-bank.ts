@@ -2,7 +2,12 @@
 // and falls over. It remembers what it has truthfully answered, so that a test can compare.
 
 import { addDays, dayOf, earliest, type IsoDate, isoOf, latest } from '../../../src/dates.ts'
-import { type Answer, type Ask, FetchFailure, type Observation } from '../../../src/providers/provider.ts'
+import {
+  type Answer,
+  FetchFailure,
+  type FetchRequest,
+  type Observation,
+} from '../../../src/providers/provider.ts'
 import { daysFrom, EUR, JPY, type PaperBank, XDR } from './paper-bank.ts'
 
 export const FLOOR = '2024-01-01'
@@ -73,7 +78,7 @@ export function createRandomBank(paper: PaperBank, random: Random, today: IsoDat
     born: (code) => books.get(code)?.born ?? FLOOR,
   }
 
-  const rowsOf = (code: string, ask: Ask): Observation[] => {
+  const rowsOf = (code: string, ask: FetchRequest): Observation[] => {
     const rows: Observation[] = []
     const last = earliest(ask.window.to, addDays(bank.today, 1))
     for (const day of daysFrom(latest(ask.window.from, FLOOR), last)) {
@@ -85,7 +90,7 @@ export function createRandomBank(paper: PaperBank, random: Random, today: IsoDat
     return rows
   }
 
-  const truth = (ask: Ask): Answer => {
+  const truth = (ask: FetchRequest): Answer => {
     const { indicator } = ask
     // Where it cannot be asked for alone, a table that leaves a series out twice is believed: it never does here.
     const hidden = indicator !== undefined && bank.hidden.has(indicator)

@@ -8,13 +8,19 @@
 // - an answer is fetched when its request is made.
 
 import { addDays, type IsoDate } from '../../../src/dates.ts'
-import type { Answer, Ask, CatalogueSeries, RateType, Window } from '../../../src/providers/provider.ts'
+import type {
+  Answer,
+  CatalogueSeries,
+  FetchRequest,
+  RateType,
+  Window,
+} from '../../../src/providers/provider.ts'
 import { fractionOf } from '../../domain/support.ts'
 import { daysFrom } from './paper-bank.ts'
 
 /** One request and its valid answer. */
 export type Exchange = {
-  ask: Ask
+  ask: FetchRequest
   /** Whether the source could be asked for one series alone. */
   supportsSingleSeries: boolean
   /** The day in Costa Rica on which the answer was fetched. */

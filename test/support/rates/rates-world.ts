@@ -9,7 +9,7 @@ import { Agent, get } from 'node:http'
 import type { TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { IsoDate } from '../../../src/dates.ts'
-import type { Answer, Ask, Window } from '../../../src/providers/provider.ts'
+import type { Answer, FetchRequest, Window } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock, type TestClock, temporaryDirectory } from '../ground.ts'
@@ -131,7 +131,7 @@ export async function runSync(
 }
 
 /** Only runs that the test makes may ask the bank, so that it knows what is committed when it looks. */
-async function keepOut(ask: Ask, { signal }: SeededSession): Promise<void> {
+async function keepOut(ask: FetchRequest, { signal }: SeededSession): Promise<void> {
   signal.throwIfAborted()
   throw new FetchFailure(`${wordsOfAsk(ask)}: not now`)
 }
@@ -166,7 +166,7 @@ function openLedger(world: RatesWorld) {
     group = []
   }
   return {
-    ask(ask: Ask) {
+    ask(ask: FetchRequest) {
       if (!belongsTo(group, ask)) flush()
       group.push({ ask, days: [world.clock.today()], readings: [], state: 'pending' })
     },
@@ -176,7 +176,7 @@ function openLedger(world: RatesWorld) {
       const last = group.at(-1)
       if (last) last.days = [from, to]
     },
-    ended(ask: Ask, { supportsSingleSeries }: SeededSession, outcome: Answer | FetchFailure) {
+    ended(ask: FetchRequest, { supportsSingleSeries }: SeededSession, outcome: Answer | FetchFailure) {
       const last = group.at(-1)
       if (!last) return
       last.state = outcome instanceof FetchFailure ? 'failed' : 'answered'
@@ -201,14 +201,14 @@ function openLedger(world: RatesWorld) {
 
 /** A request of a group; more than one reading when it is open on which day its answer was fetched. */
 type Asked = {
-  ask: Ask
+  ask: FetchRequest
   days: IsoDate[]
   readings: Exchange[]
   state: 'pending' | 'answered' | 'failed'
 }
 
 /** Whether a request goes with those before it. */
-function belongsTo(group: readonly Asked[], { table, indicator, window }: Ask): boolean {
+function belongsTo(group: readonly Asked[], { table, indicator, window }: FetchRequest): boolean {
   const first = group[0]?.ask
   if (first?.table !== table) return false
   const sameWindow = isDeepStrictEqual(first.window, window)
@@ -324,7 +324,7 @@ function mismatchOf(
   )
 }
 
-function wordsOfAsk({ table, indicator, window }: Ask): string {
+function wordsOfAsk({ table, indicator, window }: FetchRequest): string {
   return `${indicator ?? `table ${table}`} ${window.from}..${window.to}`
 }
 

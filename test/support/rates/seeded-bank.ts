@@ -5,7 +5,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { addDays, dayOf, earliest, type IsoDate, isoOf } from '../../../src/dates.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import type { Answer, Ask, CatalogueSeries, Observation, Provider } from '../../../src/providers/provider.ts'
+import type {
+  Answer,
+  CatalogueSeries,
+  FetchRequest,
+  Observation,
+  Provider,
+} from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import type { TestClock } from '../ground.ts'
 import { catalogueOf, daysFrom, EUR, JPY, XDR } from './paper-bank.ts'
@@ -46,9 +52,9 @@ export type SeededBank = {
   /** Codes that no answer lists. */
   hidden: Set<string>
   /** Asked before each answer; what it throws is thrown to the program. */
-  before: ((ask: Ask, session: SeededSession) => Promise<void>) | undefined
+  before: ((ask: FetchRequest, session: SeededSession) => Promise<void>) | undefined
   /** What came of a request. */
-  after: ((ask: Ask, session: SeededSession, outcome: Answer | FetchFailure) => void) | undefined
+  after: ((ask: FetchRequest, session: SeededSession, outcome: Answer | FetchFailure) => void) | undefined
 }
 
 export type SeededSession = {
@@ -102,10 +108,10 @@ export function createSeededBank(clock: TestClock, random: Random): SeededBank {
   bank.provider = {
     ...bank.provider,
     catalogue: bank.catalogue,
-    feeds: bccr.feeds.map((feed) => ({
-      ...feed,
-      chunkDays: feed.table === '1' ? 60 : 40,
-      startsOn: feed.startsOn && FIRST_DAY,
+    groups: bccr.groups.map((group) => ({
+      ...group,
+      chunkDays: group.table === '1' ? 60 : 40,
+      startsOn: group.startsOn && FIRST_DAY,
     })),
   }
   return bank
@@ -116,7 +122,7 @@ type Ground = { books: Map<string, Map<IsoDate, Publication>>; clock: TestClock;
 function answerTo(
   bank: SeededBank,
   { books, clock, random }: Ground,
-  ask: Ask,
+  ask: FetchRequest,
   supportsSingleSeries: boolean,
 ): Answer | FetchFailure {
   const { indicator, table, window } = ask
