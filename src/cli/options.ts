@@ -42,6 +42,26 @@ const CALL = {
     repeats: true,
   },
   expires: call('DATE', 'last day on which it is valid, in Costa Rica; else it does not expire', day),
+  'in-url': flag(
+    'for programs that can only put it into the address or a form; it opens rates and nothing else',
+  ),
+  side: {
+    ...call(
+      'SIDE',
+      'compra or venta: of the dollar, in the shapes that have one rate',
+      oneOf('compra', 'venta'),
+    ),
+    fallback: 'venta',
+  },
+  'secret-from': call(
+    'FILE',
+    'register the token in this file instead of making one: an old one of the bank',
+    nonEmpty,
+  ),
+  network: call('CIDR', 'where the programs are that send it, such as 10.0.0.0/8', {
+    fault: networksFault,
+    read: (text: string) => text,
+  }),
   overlap: {
     ...call('TIME', 'how long the secret before goes on, such as 30m, 24h or 7d; 0: not at all', time),
     fallback: '24h',

@@ -28,9 +28,15 @@ export function expiryOf({ expires_at }: { expires_at: IsoDate | null }): number
 
 /**
  * Secrets of earlier rotations end with the one before, at the latest.
- * @throws AppError `conflict` when the key is revoked, or has expired and is given no new day
+ * @throws AppError `conflict` when the key is revoked, is a token of the bank, or has expired and is given no new day
  */
-export function rotateKey(db: Db, key: ApiKeyRow, rotation: Rotation): Promise<Rotated> {
+export async function rotateKey(db: Db, key: ApiKeyRow, rotation: Rotation): Promise<Rotated> {
+  if (key.kind === 'bank') {
+    throw new AppError(
+      'conflict',
+      `key ${key.id} (${key.name}) is a token of the bank, which has no new secret`,
+    )
+  }
   return rotate(
     db,
     { kind: 'key', row: key, owner: { key_id: key.id }, replace: replaceApiKeyHash },

@@ -45,6 +45,12 @@ export function findApiKeyByName(db: Db, name: string): Promise<ApiKeyRow | unde
     .executeTakeFirst()
 }
 
+/** Whether a key has this hash, revoked or not. */
+export async function hasApiKeyHash(db: Db, hash: string): Promise<boolean> {
+  const row = await db.selectFrom('api_keys').select('id').where('hash', '=', hash).executeTakeFirst()
+  return row !== undefined
+}
+
 export async function insertApiKey(
   db: Db,
   key: {

@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { todayIn } from '../../dates.ts'
 import { rotateKey } from '../../domain/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
+import { AppError, reasonOf } from '../../errors.ts'
 import {
   type ApiKeyRow,
   findActiveApiKeyByName,
   findApiKey,
   findApiKeyByName,
+  hasApiKeyHash,
   insertApiKey,
   revokeApiKey,
   selectApiKeys,
@@ -16,31 +19,90 @@ import { command, printResult, table } from '../command.ts'
 import { parseName, parseNameOrId } from './positionals.ts'
 import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
 
+const ABOUT = `Programs that speak to the bank, to Hacienda or to other rate services send a key as they can: in a header, in the
+address or in a form. What stands in an address ends in logs, so such a key is made with --in-url and opens rates, conversions
+and histories alone. --secret-from registers the token that a program has of the bank's old web service, so that only its
+address has to change; it opens that service alone, from --network alone. cambista manual programs says what to type where.`
+
 export const keyCreate = command({
   name: 'key create',
   positionals: ['NAME'],
   summary: 'make a key of the rates API; it is shown this once',
-  options: ['expires', 'data-dir', 'json'],
+  about: ABOUT,
+  options: ['expires', 'in-url', 'side', 'secret-from', 'network', 'data-dir', 'json'],
   changesData: true,
   example: 'cambista key create erp --expires 2027-12-31',
   run({ options, positionals, terminal, withDatabase }) {
     const name = parseName(positionals[0])
     const expiresAt = lastDayOf(options.expires)
+    const { side } = options
+    const token = bankToken(options)
+    const kind = token ? 'bank' : options['in-url'] ? 'url' : 'header'
     return withDatabase({ mustExist: false }, async (db) => {
-      const key = makeSecret('cbk_')
+      const key = token?.secret ?? makeSecret('cbk_')
       const createdAt = new Date().toISOString()
       const id = await db.transaction().execute(async (trx) => {
         const twin = await findActiveApiKeyByName(trx, name)
         if (twin) throw taken('key', twin)
-        return insertApiKey(trx, { name, hash: hashOfSecret(key), createdAt, expiresAt })
+        const hash = hashOfSecret(key)
+        if (await hasApiKeyHash(trx, hash)) throw new AppError('conflict', 'this token is registered already')
+        const facts = { kind, side, network: token?.network } as const
+        return insertApiKey(trx, { name, hash, createdAt, expiresAt, ...facts })
       })
-      terminal.err(`Key ${id} (${name}), shown only now. Send it in the header X-API-Key:\n`)
       const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
+      if (token) {
+        const where = `the old web service of the bank, from ${token.network}`
+        printResult(terminal, options, { id, name, network: token.network, ...expiry }, [
+          `Key ${id} (${name}) is the token of that file: it opens ${where}`,
+        ])
+        return 0
+      }
+      const how =
+        kind === 'url' ? 'Put it into the address: http://HOST/k/KEY/…' : 'Send it in the header X-API-Key'
+      terminal.err(`Key ${id} (${name}), shown only now. ${how}:\n`)
       printResult(terminal, options, { id, name, key, ...expiry }, [key])
       return 0
     })
   },
 })
+
+/** The token that is registered instead of a new secret. @throws AppError `usage` */
+function bankToken(options: {
+  'in-url': boolean
+  'secret-from': string | undefined
+  network: string | undefined
+}): { secret: string; network: string } | undefined {
+  const { 'secret-from': file, network } = options
+  if (file === undefined) {
+    if (network !== undefined) throw new AppError('usage', '--network goes with --secret-from')
+    return undefined
+  }
+  if (options['in-url']) throw new AppError('usage', '--in-url does not go with --secret-from')
+  if (network === undefined) {
+    const why = 'such tokens are known to others, so one is good from its own network alone'
+    throw new AppError('usage', `--network is missing: ${why}`)
+  }
+  return { secret: secretIn(file), network }
+}
+
+function secretIn(file: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new AppError('failed', `cannot read ${file}: ${reasonOf(error)}`)
+  }
+  if (!/^[\x21-\x7e]{6,200}$/.test(text)) {
+    throw new AppError('failed', `${file} must hold one token of 6 to 200 characters without spaces`)
+  }
+  return text
+}
+
+/** What a key is for, where it is not the usual. */
+function kindText({ kind, side, network }: ApiKeyRow): string {
+  const what = kind === 'url' ? '; for URLs' : kind === 'bank' ? `; the bank's token, from ${network}` : ''
+  return what + (side === 'compra' ? '; compra' : '')
+}
 
 export const keyList = command({
   name: 'key list',
@@ -60,7 +122,7 @@ export const keyList = command({
         key.name,
         key.created_at,
         key.last_used_at ?? 'never',
-        stateOf(key, today, key.former),
+        stateOf(key, today, key.former) + kindText(key),
       ])
       printResult(terminal, options, keys, table([['ID', 'NAME', 'CREATED', 'LAST USED', 'STATE'], ...rows]))
       return 0

@@ -1,0 +1,143 @@
+// Who is let in: each way of sending a key, keys only where they were made for, networks that are open.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { networksOf } from '../../../src/http/listener/proxy.ts'
+import { insertApiKey } from '../../../src/store/api-keys.ts'
+import type { KeyKind, Side } from '../../../src/store/tables.ts'
+import { elsewhere, openApp, send } from '../support.ts'
+import { ask, digitsAfter, startTestApp, type TestApp } from './support.ts'
+
+const AT = '2026-03-01T00:00:00.000Z'
+const PATH = '/v1/latest?base=USD&symbols=CRC'
+const app = await openApp({ listen: { compat: { open: undefined, serveRounded: false } } })
+await app.sync()
+await addKey(app, 'cbk_header', 'header')
+await addKey(app, 'cbk_url', 'url')
+await addKey(app, 'cbk_compra', 'url', 'compra')
+await addKey(app, 'BANKTOKEN1', 'bank', 'venta', '127.0.0.0/8')
+const { compra, venta } = await app.json<{ compra: string; venta: string }>('/api/v1/rates/latest')
+
+async function addKey(of: TestApp, secret: string, kind: KeyKind, side: Side = 'venta', network?: string) {
+  await elsewhere(of, async (db) => {
+    await insertApiKey(db, { name: secret, hash: hashOfSecret(secret), createdAt: AT, kind, side, network })
+  })
+}
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+
+for (const [title, headers] of [
+  ['X-API-Key', { 'X-API-Key': 'cbk_header' }],
+  ['apikey', { apikey: 'cbk_header' }],
+  ['Authorization: Bearer', { Authorization: 'Bearer cbk_header' }],
+  ['Basic as the password', { Authorization: basic('anybody:cbk_header') }],
+  ['Basic as the user', { Authorization: basic('cbk_header:') }],
+  ['X-API-Key, one for URLs', { 'X-API-Key': 'cbk_url' }],
+] as const) {
+  test(`a key is taken from ${title}`, async () => assert.equal((await ask(app, PATH, headers))[0], 200))
+}
+
+for (const name of ['access_key', 'app_id', 'apikey', 'api_key', 'key']) {
+  test(`a key for URLs is taken from the query as ${name}, and no other is`, async () => {
+    assert.equal((await ask(app, `${PATH}&${name}=cbk_url`))[0], 200)
+    const [status, body] = await ask(app, `${PATH}&${name}=cbk_header`)
+    assert.deepEqual([status, /key create NAME --in-url/.test(body)], [401, true])
+  })
+}
+
+test('a key for URLs is taken from the path, before any address', async () => {
+  for (const path of [PATH, `/compat/frankfurter${PATH}`]) {
+    assert.equal((await ask(app, `/k/cbk_url${path}`))[0], 200, path)
+    assert.equal((await ask(app, `/k/cbk_header${path}`))[0], 401, path)
+    assert.equal((await ask(app, `/k/cbk_none${path}`))[0], 401, path)
+    assert.equal((await ask(app, path))[0], 401, path)
+  }
+})
+
+test('a key for URLs opens what reads rates in our own API, and nothing else of it', async () => {
+  for (const path of ['rates/latest', 'rates', 'convert?amount=1&from=USD&to=CRC', 'series/1/history']) {
+    assert.equal((await ask(app, `/k/cbk_url/api/v1/${path}`))[0], 200, path)
+    const inQuery = `/api/v1/${path}${path.includes('?') ? '&' : '?'}key=cbk_url`
+    assert.equal((await ask(app, inQuery))[0], 200, inQuery)
+    assert.equal((await ask(app, `/api/v1/${path}`, { 'X-API-Key': 'cbk_url' }))[0], 200, path)
+    assert.equal((await ask(app, `/k/cbk_header/api/v1/${path}`))[0], 401, path)
+  }
+  for (const path of ['sync/runs', 'health', 'scheduler', 'series', 'providers']) {
+    assert.equal((await ask(app, `/k/cbk_url/api/v1/${path}`))[0], 401, path)
+    const [status, body] = await ask(app, `/api/v1/${path}`, { 'X-API-Key': 'cbk_url' })
+    assert.deepEqual([status, body.includes('was made for URLs')], [401, true], path)
+  }
+})
+
+test('a token of the bank opens neither our API nor other shapes', async () => {
+  for (const path of [PATH, '/api/v1/rates/latest', '/indicadores/tc']) {
+    assert.equal((await ask(app, `/k/BANKTOKEN1${path}`))[0], 401, path)
+    assert.equal((await ask(app, path, { 'X-API-Key': 'BANKTOKEN1' }))[0], 401, path)
+  }
+})
+
+test('two keys with different sides on one URL never get the answer of the other', async () => {
+  const seen = { compra: '', venta: '' }
+  for (let at = 0; at < 1000; at++) {
+    const [key, side, value] =
+      at % 2 ? (['cbk_url', 'venta', venta] as const) : (['cbk_compra', 'compra', compra] as const)
+    const headers: Record<string, string> = { 'X-API-Key': key }
+    const other = side === 'venta' ? seen.compra : seen.venta
+    if (at % 4 > 1 && other) headers['If-None-Match'] = other
+    const response = await fetch(app.app.url + PATH, { headers })
+    assert.equal(response.status, 200)
+    assert.equal(digitsAfter(await response.text(), '"CRC":'), value)
+    seen[side] = response.headers.get('etag') ?? ''
+  }
+  assert.notEqual(seen.compra, seen.venta)
+  const [, body] = await ask(app, `${PATH}&tipo=compra`, { 'X-API-Key': 'cbk_url' })
+  assert.equal(digitsAfter(body, '"CRC":'), compra, 'tipo outranks the key')
+})
+
+test('no secret is in the log', () => {
+  assert.ok(app.logged.length > 100)
+  for (const secret of ['cbk_none', 'cbk_header ', 'BANKTOKEN1/'])
+    assert.ok(!app.logged.join('').includes(secret))
+  assert.ok(!/\/k\/|key=cbk/.test(app.logged.join('')))
+})
+
+async function openTo(t: TestContext, open: string, proxies?: string): Promise<TestApp> {
+  const compat = { open: open === 'any' ? ('any' as const) : networksOf(open), serveRounded: false }
+  const own = await startTestApp(t, {
+    listen: { compat, proxies: proxies ? networksOf(proxies) : undefined },
+  })
+  await own.sync()
+  return own
+}
+
+test('an open network needs no key; through a proxy only what a trusted one says counts', async (t) => {
+  const own = await openTo(t, '10.0.0.0/8')
+  const status = async (of: TestApp, headers: Record<string, string> = {}) =>
+    (await send(of.app.url + PATH, { headers })).status
+  assert.equal(await status(own), 401, 'from another network')
+  assert.equal(await status(own, { 'X-Forwarded-For': '10.1.2.3' }), 401, 'who is no trusted proxy')
+  const behind = await openTo(t, '10.0.0.0/8', '127.0.0.0/8')
+  assert.equal(await status(behind, { 'X-Forwarded-For': '10.1.2.3' }), 200)
+  assert.equal(await status(behind, { 'X-Forwarded-For': '10.1.2.3, 192.0.2.1' }), 401, 'the last hop counts')
+  assert.equal(await status(behind, { 'X-Forwarded-For': '192.0.2.1, 10.1.2.3' }), 200)
+  assert.equal(await status(behind), 401, 'the proxy for itself')
+  const local = await openTo(t, 'loopback')
+  assert.equal(await status(local), 200)
+  assert.equal(await status(local, { Via: '1.1 caddy' }), 401)
+  const any = await openTo(t, 'any')
+  assert.equal(await status(any, { Via: '1.1 caddy' }), 200)
+  assert.equal((await ask(any, '/api/v1/rates/latest'))[0], 401, 'our own API stays closed')
+})
+
+test('after twenty wrong keys a minute an address is told to wait, and a right one is served', async (t) => {
+  const own = await startTestApp(t, { listen: { compat: { open: undefined, serveRounded: false } } })
+  await own.sync()
+  await addKey(own, 'cbk_url', 'url')
+  const statuses: number[] = []
+  for (let at = 0; at < 25; at++) statuses.push((await ask(own, `/k/wrong${at}/v1/latest`))[0])
+  assert.deepEqual(statuses, [...Array(20).fill(401), ...Array(5).fill(429)])
+  assert.equal((await ask(own, `/k/cbk_url${PATH}`))[0], 200)
+  own.clock.now = new Date(own.clock.now.getTime() + 61_000)
+  assert.equal((await ask(own, '/k/wrong/v1/latest'))[0], 401, 'a minute later')
+})

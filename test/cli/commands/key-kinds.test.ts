@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryDirectory } from '../../support/ground.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+function open(t: TestContext) {
+  const dir = temporaryDirectory(t)
+  const file = join(dir, 'token')
+  const key = (...words: string[]) => runCommand(['key', ...words, '--data-dir', join(dir, 'data')])
+  return { file, key }
+}
+
+test('a key for URLs and a side are made, and listed as such', async (t) => {
+  const { key } = open(t)
+  const made = await key('create', 'kmymoney', '--in-url', '--side', 'compra')
+  assert.equal(made.code, 0)
+  assert.match(made.out, /^cbk_\S+\n$/)
+  assert.match(made.err, /http:\/\/HOST\/k\/KEY\//)
+  await key('create', 'erp')
+  const { out } = await key('list')
+  assert.match(out, /kmymoney .* active; for URLs; compra\n/)
+  assert.match(out, /erp .* active\n/)
+  const [first] = JSON.parse((await key('list', '--json')).out)
+  assert.deepEqual([first.kind, first.side, first.network], ['url', 'compra', null])
+})
+
+test('a token of the bank is registered for a network, once, and is not shown', async (t) => {
+  const { file, key } = open(t)
+  writeFileSync(file, 'A1B2C3D4E5\n')
+  const made = await key('create', 'pos', '--secret-from', file, '--network', '192.168.1.0/24')
+  assert.equal(made.code, 0, made.err)
+  assert.ok(!(made.out + made.err).includes('A1B2C3D4E5'))
+  assert.match((await key('list')).out, /pos .* active; the bank's token, from 192\.168\.1\.0\/24\n/)
+  const again = await key('create', 'pos2', '--secret-from', file, '--network', '10.0.0.0/8')
+  assert.deepEqual([again.code, again.out], [1, ''])
+  assert.match(again.err, /this token is registered already/)
+  const rotated = await key('rotate', 'pos')
+  assert.deepEqual([rotated.code, rotated.out], [1, ''])
+  assert.match(rotated.err, /a token of the bank, which has no new secret/)
+})
+
+for (const [title, words, code, message] of [
+  [
+    'a token without a network',
+    ['--secret-from', 'FILE'],
+    2,
+    /--network is missing: such tokens are known to others/,
+  ],
+  ['a network without a token', ['--network', '10.0.0.0/8'], 2, /--network goes with --secret-from/],
+  [
+    'a network that is none',
+    ['--secret-from', 'FILE', '--network', '10.0.0'],
+    2,
+    /--network must be addresses or networks/,
+  ],
+  [
+    'a token for URLs',
+    ['--secret-from', 'FILE', '--network', '10.0.0.0/8', '--in-url'],
+    2,
+    /--in-url does not go/,
+  ],
+  [
+    'a file that is not there',
+    ['--secret-from', '/nowhere', '--network', '10.0.0.0/8'],
+    1,
+    /cannot read \/nowhere/,
+  ],
+  [
+    'a file of two words',
+    ['--secret-from', 'FILE', '--network', '10.0.0.0/8'],
+    1,
+    /must hold one token of 6 to 200/,
+  ],
+  ['a side that is none', ['--side', 'medio'], 2, /--side must be one of compra, venta/],
+] as const) {
+  test(`${title} is refused, and nothing is made`, async (t) => {
+    const { file, key } = open(t)
+    writeFileSync(file, 'two words')
+    await key('create', 'first')
+    const end = await key('create', 'pos', ...words.map((word) => (word === 'FILE' ? file : word)))
+    assert.equal(end.code, code, end.err)
+    assert.match(end.err, message)
+    assert.equal(JSON.parse((await key('list', '--json')).out).length, 1)
+  })
+}
