@@ -12,6 +12,7 @@ import { notePathKey } from '../api/url-key.ts'
 import { addressOf } from './addresses.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
+import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { createMissed } from './missed.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
@@ -38,7 +39,7 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     missed: createMissed(log, clock),
   }
   const credentials = shapeCredentials(admission)
-  const apis = [...haciendaApis(deps), frankfurterV1Api(deps)]
+  const apis = [...haciendaApis(deps), frankfurterV1Api(deps), frankfurterV2Api(deps)]
   return apis.map((api) => ({ credentials, ...api }))
 }
 

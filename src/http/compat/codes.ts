@@ -18,3 +18,14 @@ export function nameOfCurrency(code: string): string {
   names ??= new Intl.DisplayNames('en', { type: 'currency' })
   return names.of(code) ?? code
 }
+
+/** The sign of a currency; null: it has none but its code. */
+export function symbolOfCurrency(code: string): string | null {
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency: code,
+    currencyDisplay: 'narrowSymbol',
+  })
+  const symbol = format.formatToParts(0).find(({ type }) => type === 'currency')?.value
+  return symbol === undefined || symbol === code ? null : symbol
+}

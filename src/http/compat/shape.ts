@@ -127,7 +127,7 @@ export function heldOf<C extends Cross>(
 }
 
 /** The fewest decimals of rates that are not exact. */
-export function fewestDecimals(crosses: readonly Cross[]): number | undefined {
+export function fewestDecimals(crosses: readonly Pick<Cross, 'exact' | 'roundedTo'>[]): number | undefined {
   const decimals = crosses.flatMap(({ exact, roundedTo }) =>
     exact || roundedTo === undefined ? [] : [roundedTo],
   )

@@ -1,0 +1,124 @@
+// Frankfurter v2: rows of a date, a base, a quote and a rate, each with the date that its rate is of.
+
+import * as v from 'valibot'
+import { addDays, dayOf, type IsoDate } from '../../../dates.ts'
+import { type Cross, crossesBetween, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
+import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import { AppError } from '../../../errors.ts'
+import type { Api } from '../../api/api.ts'
+import type { AnyEndpoint } from '../../api/endpoint.ts'
+import type { ErrorShape } from '../../api/errors.ts'
+import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { catalogueEndpoints } from './v2-catalogue.ts'
+import { encodeCsv, encodeJson, encodeNdjson, objectOf, type Row } from './v2-forms.ts'
+import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
+
+const ROOT = '/compat/frankfurter/v2'
+const TYPES = {
+  json: 'application/json; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+}
+const ErrorOut = v.object({ status: v.number(), message: v.string() })
+const ERRORS: ErrorShape = {
+  challenge: 'ApiKey',
+  body: (status, message) => JSON.stringify({ status, message }),
+  schema: ErrorOut,
+  invalid: ErrorOut,
+}
+
+/** A row with what says whether it is exact. */
+type Found = Row & Pick<Cross, 'exact' | 'roundedTo'>
+
+export function frankfurterV2Api(deps: ShapeDeps): Api {
+  return {
+    prefixes: [ROOT],
+    errors: ERRORS,
+    isForWebsites: true,
+    endpoints: [...ratesEndpoints(deps), ...catalogueEndpoints(deps, ROOT)],
+  }
+}
+
+function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
+  const rates = (path: string, isCsv: boolean) =>
+    shapeEndpoint(deps, {
+      path: `${ROOT}${path}`,
+      summary: 'Frankfurter v2: rates',
+      contentType: ({ form }: Query) => TYPES[form],
+      ask: (asked) => ratesQuery(asked, isCsv),
+      find: (snapshot, query) => find(deps, snapshot, query),
+      encode: encodeRows,
+      roundedTo: (rows) => fewestDecimals(rows),
+    })
+  return [
+    rates('/rates', false),
+    rates('/rates.csv', true),
+    rates('/providers/bccr/rates', false),
+    shapeEndpoint(deps, {
+      path: `${ROOT}/rate/{base}/{quote}`,
+      summary: 'Frankfurter v2: one rate',
+      contentType: TYPES.json,
+      ask: rateQuery,
+      async find(snapshot, query) {
+        const rows = await find(deps, snapshot, query)
+        if (rows.length === 0) throw new AppError('not-found', 'not found')
+        return rows
+      },
+      encode: ([row]) => JSON.stringify(row && objectOf(row, false)),
+      roundedTo: (rows) => fewestDecimals(rows),
+    }),
+  ]
+}
+
+function encodeRows(rows: readonly Found[], { form, dialect, withProviders, to }: Query): string {
+  if (form === 'ndjson') return encodeNdjson(rows, withProviders)
+  if (form === 'json' || !dialect) return encodeJson(rows, withProviders)
+  if (rows.length === 0 && to === undefined) return ''
+  return encodeCsv(rows, dialect, withProviders)
+}
+
+async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found[]> {
+  const { base, side, from, to, group } = query
+  const known = currenciesOf(snapshot, PROVIDER)
+  for (const code of [base, ...query.quotes]) {
+    if (known.includes(code)) continue
+    deps.missed.indicator('frankfurter', code)
+    throw new AppError('invalid', `invalid currency: ${code.slice(0, 60)}`)
+  }
+  if (!query.isOurs) return []
+  const quotes = query.quotes.length > 0 ? query.quotes.toSorted() : known
+  const asked = { provider: PROVIDER, base, quotes, side }
+  const onFirst = heldOf(deps, await crossesOn(snapshot, { ...asked, day: from }))
+  if (to === undefined) return onFirst.map((cross) => rowOf(base, cross, cross.date))
+  const between = heldOf(deps, await crossesBetween(snapshot, { ...asked, from, to }))
+  const rows = between.map((cross) => rowOf(base, cross, cross.day))
+  if (from > to) return []
+  // A range whose first day has no row of a quote begins with the last one before it, under its own date.
+  const begun = new Set(rows.filter(({ date }) => date === from).map(({ quote }) => quote))
+  const before = onFirst.filter(({ quote, newest }) => !begun.has(quote) && newest < from)
+  const all = [...before.map((cross) => rowOf(base, cross, cross.date)), ...rows]
+  const sorted = all.toSorted((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote))
+  return group ? grouped(sorted, group) : sorted
+}
+
+function rowOf(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): Found {
+  return { date, base, quote, rate: rate === '1' && base === quote ? '1.0' : rate, exact, roundedTo }
+}
+
+/** The last row of each quote in each week or month, under the first day of it. */
+function grouped(rows: readonly Found[], group: Group): Found[] {
+  const last = new Map<string, Found>()
+  for (const row of rows) {
+    const date = group === 'week' ? mondayOf(row.date) : `${row.date.slice(0, 8)}01`
+    last.set(`${date} ${row.quote}`, { ...row, date })
+  }
+  return [...last.values()].sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote))
+}
+
+function mondayOf(day: IsoDate): IsoDate {
+  return addDays(day, -((dayOf(day) + 3) % 7)) // 1970-01-01 was a Thursday
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
