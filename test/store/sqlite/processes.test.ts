@@ -18,8 +18,9 @@ import { until } from '../../support/terminal.ts'
 function locking(dataDir: string): string {
   return `
     import { takeLock } from './src/store/sqlite/lock.ts'
-    console.log(takeLock(${JSON.stringify(dataDir)}, 'sync.lock') ? 'taken' : 'refused')
-    setInterval(() => {}, 1000)`
+    const lock = takeLock(${JSON.stringify(dataDir)}, 'sync.lock')
+    console.log(lock ? 'taken' : 'refused')
+    setInterval(() => lock, 1000) // what nobody can reach any longer is collected, and closed`
 }
 
 test('a lock is held by one, in the same process too, until it is released', (t) => {
