@@ -159,7 +159,7 @@ test('nothing is looked up for a secret that is known, or for none', async (t) =
   await insertToken(own, { ...facts, hash: hashOfSecret(token), expiresAt: '2026-03-23' })
   const { keyring, counted } = await countedKeyring(own)
   assert.equal(
-    keyring.withLookUp(() => keyring.checkKey(key)),
+    keyring.withLookUp(() => keyring.checkKey(key).name),
     'a',
   )
   for (const none of [null, '', 'x'.repeat(10_000)]) {
