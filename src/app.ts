@@ -44,7 +44,13 @@ export type AppConfig = ServerOptions & {
   log: Log
 }
 
-export type AppOverrides = { clock?: Clock; providers?: readonly Provider[]; blobFs?: BlobFs }
+export type AppOverrides = {
+  clock?: Clock
+  providers?: readonly Provider[]
+  blobFs?: BlobFs
+  /** Of the database (`OpenOptions`). */
+  patienceMs?: number
+}
 
 export type App = {
   url: string
@@ -71,7 +77,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const lock = takeServeLock(config.dataDir)
   parts.defer(() => lock.release())
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
-  const db = openDatabase(config.dataDir, { upgraded })
+  const db = openDatabase(config.dataDir, { upgraded, patienceMs: overrides.patienceMs })
   parts.defer(() => db.destroy())
   const reads = openReads(config.dataDir)
   parts.defer(() => reads.destroy())

@@ -11,6 +11,7 @@ import {
   withinHalfUnit,
 } from '../src/decimal.ts'
 import { decimalOf, fractionOf, inverted, rounded, times } from './domain/support.ts'
+import { cpuMsOf } from './support/stalls.ts'
 
 const canonical: [text: string, form: string | undefined][] = [
   ['496.44000000', '496.44'],
@@ -184,11 +185,11 @@ test('reads within bounds what programs print, as the exact fraction that it is'
   fc.assert(property)
 })
 
-test('reads any text within bounds in no time', () => {
+test('reads any text within bounds in no time', async () => {
   const zeros = '0'.repeat(8000)
-  const started = performance.now()
-  for (const text of [`1${zeros}1`, `.${zeros}1${zeros}e9`, `${zeros}${zeros}`, `1e${zeros}`, `${zeros}x`]) {
-    for (let times = 0; times < 100; times += 1) boundedDecimal(text, MOST)
-  }
-  assert.ok(performance.now() - started < 1000)
+  const texts = [`1${zeros}1`, `.${zeros}1${zeros}e9`, `${zeros}${zeros}`, `1e${zeros}`, `${zeros}x`]
+  const took = await cpuMsOf(() => {
+    for (const text of texts) for (let times = 0; times < 100; times += 1) boundedDecimal(text, MOST)
+  })
+  assert.ok(took < 1000, `${took} ms`)
 })

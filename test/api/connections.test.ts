@@ -10,6 +10,7 @@ import { queryObjects } from 'node:v8'
 import { listenOn } from '../../src/http/listener/listen.ts'
 import { RATES_ERRORS } from '../../src/http/rates/errors.ts'
 import { startTestApp } from '../support/app.ts'
+import { steadily } from '../support/stalls.ts'
 import { until } from '../support/terminal.ts'
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -31,7 +32,7 @@ async function isServed(socket: Socket, text = GET): Promise<boolean> {
 }
 
 test('a full server closes the connection that waits longest, and no other', async (t) => {
-  const { app } = await startTestApp(t, { listen: { connections: { connections: 3, unreadMs: 5000 } } })
+  const { app } = await startTestApp(t, { listen: { connections: { connections: 3, unreadMs: 60_000 } } })
   const longest = await dial(t, app.url)
   assert.equal(await isServed(longest), true)
   const shorter = await dial(t, app.url)
@@ -45,7 +46,7 @@ test('a full server closes the connection that waits longest, and no other', asy
 
 test('one that is new, or half-way through its headers, does not make room', async (t) => {
   const { app, logged } = await startTestApp(t, {
-    listen: { connections: { connections: 3, unreadMs: 5000 } },
+    listen: { connections: { connections: 3, unreadMs: 60_000 } },
   })
   const [fresh, first, again] = [await dial(t, app.url), await dial(t, app.url), await dial(t, app.url)]
   first.write(GET.slice(0, 20))
@@ -71,7 +72,7 @@ test('one client has at most a quarter of the connections, unless many share its
         errorsOf: () => RATES_ERRORS,
         connections: {
           log: { warn: (event) => warned.push(event) },
-          limits: { connections: 8, unreadMs: 5000 },
+          limits: { connections: 8, unreadMs: 60_000 },
           isShared: (address) => address === '127.0.0.1' && isShared,
         },
       },
@@ -92,25 +93,28 @@ test('one client has at most a quarter of the connections, unless many share its
 test('a client that takes nothing of its answers is cut off, one that takes its time is not', async (t) => {
   const { app } = await startTestApp(t, { listen: { connections: { connections: 10, unreadMs: 300 } } })
   const many = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(600)
-  const [deaf, slow] = [await dial(t, app.url), await dial(t, app.url)]
-  deaf.pause()
-  let ended = false
-  slow.on('close', () => {
-    ended = true
+  await steadily(150, async () => {
+    const [deaf, slow] = [await dial(t, app.url), await dial(t, app.url)]
+    deaf.pause()
+    let ended = false
+    slow.on('close', () => {
+      ended = true
+    })
+    for (const socket of [deaf, slow]) socket.write(many)
+    let taken = 0
+    slow.on('data', (bytes) => {
+      taken += bytes.length
+      slow.pause()
+      setTimeout(() => slow.resume(), 20)
+    })
+    await wait(1500)
+    assert.equal(ended, false)
+    assert.ok(taken > 0)
+    slow.destroy()
+    const left = once(deaf, 'close')
+    deaf.resume()
+    await left // it hears the rest of what was under way, and the end
   })
-  for (const socket of [deaf, slow]) socket.write(many)
-  let taken = 0
-  slow.on('data', (bytes) => {
-    taken += bytes.length
-    slow.pause()
-    setTimeout(() => slow.resume(), 20)
-  })
-  await wait(1500)
-  assert.equal(ended, false)
-  assert.ok(taken > 0)
-  const left = once(deaf, 'close')
-  deaf.resume()
-  await left // it hears the rest of what was under way, and the end
 })
 
 test('nothing of a request that was answered is kept while its connection waits', async (t) => {

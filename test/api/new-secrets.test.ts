@@ -140,14 +140,14 @@ test('wrong secrets are looked up at most 20 times a second, all together', asyn
   }
   const began = performance.now()
   let asked = 0
-  while (performance.now() - began < 1500) {
+  while (counted.queries < 20 * 3 && performance.now() - began < 60_000) {
     const some = Array.from({ length: 20 }, (_, at) => ask(at))
     asked += some.length
     for (const { status } of await Promise.allSettled(some)) assert.equal(status, 'rejected')
   }
   const seconds = (performance.now() - began) / 1000
   const lookUps = counted.queries / 3 // of keys, of tokens, of former secrets
-  assert.ok(lookUps >= 5 && lookUps <= 20 * seconds + 1, `${lookUps} in ${seconds} s`)
+  assert.ok(lookUps >= 20 && lookUps <= 20 * seconds + 1, `${lookUps} in ${seconds} s`)
   assert.ok(asked > lookUps)
 })
 
@@ -159,7 +159,7 @@ test('nothing is looked up for a secret that is known, or for none', async (t) =
   await insertToken(own, { ...facts, hash: hashOfSecret(token), expiresAt: '2026-03-23' })
   const { keyring, counted } = await countedKeyring(own)
   assert.equal(
-    keyring.withLookUp(() => keyring.checkKey(key)),
+    keyring.withLookUp(() => keyring.checkKey(key).name),
     'a',
   )
   for (const none of [null, '', 'x'.repeat(10_000)]) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../support/terminal.ts'
 import { type Answer, ENDPOINTS, elsewhere, OPEN, openApp, send } from './support.ts'
 
 const whole = await openApp()
@@ -102,9 +103,8 @@ test('gives each request an id of its own, and logs it', async () => {
   const ids = new Set<string>()
   for (let at = 0; at < 20; at += 1) ids.add(String((await ask('/healthz')).headers['x-request-id']))
   assert.equal(ids.size, 20)
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  const logged = whole.logged.join('')
-  for (const id of ids) assert.ok(logged.includes(`"id":"${id}"`), id)
+  const unlogged = () => [...ids].filter((id) => !whole.logged.join('').includes(`"id":"${id}"`))
+  await until(() => unlogged().length === 0)
 })
 
 test('says nosniff and an id on every response, errors and 304 among them', async () => {
@@ -140,11 +140,13 @@ test('tells a client nothing about the inside when it fails', async () => {
   assert.deepEqual([status, body], [500, '{"detail":"Internal server error"}'])
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers['x-content-type-options'], 'nosniff')
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  const failures = own.logged
-    .join('')
-    .split('\n')
-    .filter((line) => line.includes('request failed'))
+  const lines = (event: string) =>
+    own.logged
+      .join('')
+      .split('\n')
+      .filter((line) => line.includes(event))
+  await until(() => lines('"status":500').length === 1)
+  const failures = lines('request failed')
   assert.equal(failures.length, 1)
   assert.match(failures[0] ?? '', /no such table: sync_runs/)
   assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))

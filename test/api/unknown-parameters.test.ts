@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../support/directory.ts'
+import { cpuMsOf } from '../support/stalls.ts'
 import { detailOf, type Item, itemsOf, openApp, send } from './support.ts'
 
 const app = await openApp()
@@ -92,10 +93,12 @@ test('lists it beside what else is wrong, each parameter once', async () => {
 
 test('refuses thousands of them in a moment', async () => {
   const names = Array.from({ length: 3000 }, (_, at) => `a${at.toString(36)}`)
-  const started = performance.now()
-  const items: Item[] = await itemsOf(app, `${CONVERT}${names.join('&')}`)
+  let items: Item[] = []
+  const took = await cpuMsOf(async () => {
+    items = await itemsOf(app, `${CONVERT}${names.join('&')}`)
+  })
   assert.equal(items.length, 3000)
-  assert.ok(performance.now() - started < 1000)
+  assert.ok(took < 1000, `${took} ms`)
 })
 
 test('refuses it too where the same answer was given a moment ago, and for HEAD', async () => {

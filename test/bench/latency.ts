@@ -1,6 +1,6 @@
 // How long answers take: keep-alive connections that ask one after the other, as a process of its own so that it does
 // not share a thread with what it measures. Run by others: node latency.ts '{"port":…,"path":…,"headers":{…}}'; it asks
-// until it is told to stop (SIGTERM), and prints what it saw.
+// until it is told to stop (SIGTERM), and prints what it saw; before that an empty line, once it has seen something.
 
 import { connect } from 'node:net'
 
@@ -19,8 +19,12 @@ export type Latencies = { answers: number; median: number; p99: number; longest:
 const WARM_MS = 500 // compiling this script holds up its own clock for a tenth of a second
 const END_OF_HEAD = '\r\n\r\n'
 
-/** Asks until it is told to stop. @throws when an answer is not a 200 */
-export async function measureLatencies(order: LatencyOrder, stop: AbortSignal): Promise<Latencies> {
+/** Asks until it is told to stop; `begun` is called with the first answer that counts. @throws when one is not a 200 */
+export async function measureLatencies(
+  order: LatencyOrder,
+  stop: AbortSignal,
+  begun: () => void = () => {},
+): Promise<Latencies> {
   const { port, path, headers = {}, connections = 32, pauseMs = 0 } = order
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const request = `GET ${path} HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`
@@ -46,7 +50,7 @@ export async function measureLatencies(order: LatencyOrder, stop: AbortSignal): 
         const length = Number(/content-length: (\d+)/i.exec(held)?.[1] ?? 0)
         if (held.length < end + END_OF_HEAD.length + length) return
         if (!held.startsWith('HTTP/1.1 200')) return reject(new Error(`${path}: ${held}`))
-        if (asked > begin) times.push(performance.now() - asked)
+        if (asked > begin && times.push(performance.now() - asked) === 1) begun()
         if (pauseMs > 0) setTimeout(ask, pauseMs)
         else ask()
       })
@@ -62,5 +66,6 @@ if (import.meta.main) {
   const stop = new AbortController()
   process.on('SIGTERM', () => stop.abort())
   const order = JSON.parse(process.argv[2] ?? '{}') as LatencyOrder
-  process.stdout.write(JSON.stringify(await measureLatencies(order, stop.signal)))
+  const seen = await measureLatencies(order, stop.signal, () => process.stdout.write('\n'))
+  process.stdout.write(JSON.stringify(seen))
 }

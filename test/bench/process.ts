@@ -52,7 +52,10 @@ export async function startPrinting([command = '', ...words]: readonly string[])
 }
 
 /** Starts a script that goes on until it is stopped, and then says what it has printed. */
-export function startScript([command = '', ...words]: readonly string[]): { stop(): Promise<string> } {
+export function startScript([command = '', ...words]: readonly string[]): {
+  printed(): string
+  stop(): Promise<string>
+} {
   const child = spawn(command, words, { env: ENV, stdio: ['ignore', 'pipe', 'inherit'] })
   let printed = ''
   child.stdout.on('data', (data) => {
@@ -60,6 +63,7 @@ export function startScript([command = '', ...words]: readonly string[]): { stop
   })
   const ended = once(child, 'close')
   return {
+    printed: () => printed,
     async stop() {
       child.kill()
       const [code] = await ended

@@ -152,8 +152,8 @@ async function open(
   const source: FaultySource = await startFaultySource(t, manner, signOn)
   const abort = new AbortController()
   const settings = { url: source.url, token, paceMs, userAgent: 'cambista/test' }
-  const quick = { sleep: async () => undefined, timeoutMs: 2000, ...tuning }
-  if (manner === 'hang' && tuning.timeoutMs === undefined) quick.timeoutMs = 50
+  const quick = { sleep: async () => undefined, timeoutMs: 60_000, ...tuning }
+  if (manner === 'hang' && tuning.timeoutMs === undefined) quick.timeoutMs = 250
   return { source, abort, session: provider.connect(settings, abort.signal, quick) }
 }
 

@@ -81,7 +81,8 @@ export async function serve(t: TestContext, dataDir: string, how?: How) {
 export function directory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'cambista-e2e-'))
   chmodSync(path, 0o755)
-  t.after(() => rmSync(path, { recursive: true, force: true }))
+  // A server that is killed only then may still write into it.
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }))
   return path
 }
 

@@ -19,6 +19,7 @@ import { type TestContext, test } from 'node:test'
 import { parseEnvironmentFile } from '../../src/cli/settings.ts'
 import { todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
+import { until } from '../support/terminal.ts'
 import { directory, EXECUTABLE, run, start } from './executable.ts'
 
 const NEEDS_ROOT = process.getuid?.() !== 0 && 'only root can install a service'
@@ -117,10 +118,7 @@ test('the installed service serves; root and others use it from the command line
   )
   const headers = { 'x-api-key': made.out.trim() }
   const asked = () => fetch(`http://127.0.0.1:${port}/api/v1/rates/latest?on=2026-01-16`, { headers })
-  for (let tries = 0; (await asked()).status !== 200; tries += 1) {
-    assert.ok(tries < 20, 'the server does not see the key and the rates')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await until(async () => (await asked()).status === 200) // the server sees the key and the rates
 
   const other = await run(t, ['key', 'list'], { ...shell, under: as(NOBODY) })
   assert.equal(other.code, 1)

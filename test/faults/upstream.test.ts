@@ -110,9 +110,9 @@ for (const [service, token] of Object.entries(SERVICES)) {
     const honest = await startBank({ token: TOKEN, today: desk.clock.today })
     t.after(() => honest.close())
     const hostile = await startHostileBank(t)
-    const sync = async (url: string) => {
+    const sync = async (url: string, timeoutMs = 60_000) => {
       const settings = () => ({ url, token, paceMs: 0, userAgent: 'test' })
-      const tuning = { sleep: async () => undefined, timeoutMs: url === honest.url ? 10_000 : 150 }
+      const tuning = { sleep: async () => undefined, timeoutMs }
       const provider = {
         ...bccr,
         connect: (...[its, signal]: Parameters<typeof bccr.connect>) => openSession(its, signal, tuning),
@@ -126,7 +126,7 @@ for (const [service, token] of Object.entries(SERVICES)) {
     const before = await contents(desk.db)
     for (const [what, evil, words] of HARMS) {
       hostile.evil = evil
-      const { status, message } = await sync(hostile.url)
+      const { status, message } = await sync(hostile.url, words.source === 'in time' ? 150 : undefined)
       assert.ok(status === 'error' || status === 'parcial', `${what}: ${status} ${message}`)
       assert.match(message ?? '', words, what)
       assert.ok(!message?.includes(TOKEN), what)

@@ -51,6 +51,8 @@ export type TestAppOptions = {
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
+  /** How long the database is waited for that another process blocks. */
+  patienceMs?: number
   listen?: Partial<ServerOptions>
 }
 
@@ -80,8 +82,8 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         maxBody: 64 * 1024 ** 2,
         minFree: 0,
         maxUploads: 16,
-        waitMs: 500,
-        idleMs: 2000,
+        waitMs: 60_000, // a time-out is for the test of it: a machine that stands still shall bring none about
+        idleMs: 60_000,
         ...options.limits,
       },
       keepEvents: 730,
@@ -91,6 +93,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       clock: clock.read,
       ...(options.blobFs && { blobFs: options.blobFs }),
       providers: options.providers ?? [bccr],
+      ...(options.patienceMs && { patienceMs: options.patienceMs }),
     },
   )
   t.after(() => app.close())

@@ -1,6 +1,7 @@
 // What every test stands on: a clock that it sets, a directory and a database that are gone when it ends.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -20,10 +21,14 @@ export function fixedClock(instant = '2026-03-24T12:00:00Z'): TestClock {
   return clock
 }
 
+// What a test began first is ended first: a program that is killed only after this may still write into a folder that is
+// being removed.
+const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }
+
 /** A directory that is removed when the test ends. */
 export function temporaryDirectory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'cambista-test-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  t.after(() => rm(dir, REMOVAL))
   return dir
 }
 

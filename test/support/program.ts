@@ -8,6 +8,8 @@ import { until } from './terminal.ts'
 
 const ENTRY = join(import.meta.dirname, '../../bin/cambista.ts')
 const SOURCES = [process.execPath, ENTRY] as const
+const { PATH, NODE_COMPILE_CACHE } = process.env
+const COMMON = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) } // of which a start takes half the time
 
 export type Program = {
   child: ChildProcessWithoutNullStreams
@@ -25,7 +27,7 @@ export function startProgram(
   env: Record<string, string> = {},
   [command, ...before]: readonly [string, ...string[]] = SOURCES,
 ): Program {
-  const child = spawn(command, [...before, ...words], { env: { PATH: process.env.PATH, ...env } })
+  const child = spawn(command, [...before, ...words], { env: { ...COMMON, ...env } })
   t.after(() => child.kill('SIGKILL'))
   const printed = { out: '', err: '' }
   child.stdout.on('data', (data) => {

@@ -1,5 +1,6 @@
 // A terminal for one command line: what it printed, and a way to ask it to stop.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { run } from '../../src/main.ts'
 
 export type CommandEnd = { code: number; out: string; err: string }
@@ -35,6 +36,6 @@ export async function until(condition: () => boolean | Promise<boolean>, ms = 60
   const end = performance.now() + ms
   while (!(await condition())) {
     if (performance.now() > end) throw new Error('the condition did not come true in time')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await wait(20)
   }
 }

@@ -12,14 +12,16 @@ import { type Desk, openDesk } from '../support/rates/paper-bank.ts'
 const TODAY = '2026-03-24'
 const HTML = { status: 200, body: '<html>En mantenimiento</html>', headers: { 'Content-Type': 'text/html' } }
 
-async function openWire(t: TestContext, options: Partial<BankOptions> & { ours?: string } = {}) {
-  const { ours = 'secret-of-ours', ...bankOptions } = options
+type WireOptions = Partial<BankOptions> & { ours?: string; timeoutMs?: number }
+
+async function openWire(t: TestContext, options: WireOptions = {}) {
+  const { ours = 'secret-of-ours', timeoutMs = 60_000, ...bankOptions } = options
   const desk = await openDesk(t, { catalogue: bccrCatalogue, backfillFrom: '2026-02-01' })
   const bank: Bank = await startBank({ token: 'secret-of-ours', today: desk.clock.today, ...bankOptions })
   t.after(() => bank.close())
   desk.bank.provider = {
     ...bccr,
-    connect: (settings, signal) => openSession(settings, signal, { sleep: async () => {}, timeoutMs: 150 }),
+    connect: (settings, signal) => openSession(settings, signal, { sleep: async () => {}, timeoutMs }),
   }
   const settings = { url: bank.url, token: ours, paceMs: 0, userAgent: 'test' }
   desk.deps.settings = () => settings
@@ -108,7 +110,7 @@ const SICK: [string, Fault, RegExp][] = [
 for (const [what, fault, words] of SICK) {
   for (const failing of ['318', '520']) {
     test(`${what} for ${failing} is parcial, names it, and the rest is stored`, async (t) => {
-      const desk = await openWire(t)
+      const desk = await openWire(t, fault === 'hang' ? { timeoutMs: 200 } : {})
       desk.wire.faults = ({ path }) => (path.includes(`/${failing}/`) ? fault : undefined)
       const run = await desk.sync()
       assert.equal(run.status, 'parcial')

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
 import { PROVIDERS } from '../../providers/list.ts'
 import { command, printResult } from '../command.ts'
@@ -35,7 +36,7 @@ stopped.`,
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },
       signal: terminal.stop,
-      lookAgainMs: LOOK_AGAIN_MS,
+      beforeSecondLook: (signal) => wait(LOOK_AGAIN_MS, undefined, { signal }),
       progress: (done) => line.show(`${done} contents`),
     }).finally(line.clear)
     const lines = [

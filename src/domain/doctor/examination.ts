@@ -26,8 +26,8 @@ export type DoctorRequest = {
   /** Where nightly backups go, and when; undefined: nowhere. */
   backup: { dir: string; cron: string } | undefined
   signal: AbortSignal
-  /** How long to wait before what looks like left over is looked at again. */
-  lookAgainMs: number
+  /** Waits before what looks like left over is looked at again. */
+  beforeSecondLook(signal: AbortSignal): Promise<unknown>
   /** Told after each content how many were read. */
   progress?: (done: number) => void
 }

@@ -1,7 +1,6 @@
 // The doctor's look at the files: contents that are missing, altered or left over, and who may read what.
 
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Entry, isServed, listDataDir } from '../../store/backup/data-dir-files.ts'
 import { blobPath } from '../../store/blobs/blobs.ts'
 import { faultOfBlob, sizeOfBlob } from '../../store/blobs/transfer.ts'
@@ -113,11 +112,11 @@ async function wrongWithContent(
 async function lookAgain(
   opened: OpenedDatabase | undefined,
   found: { unnamed: Entry[]; temporary: Entry[] },
-  { dataDir, clock, served, lookAgainMs, signal }: FilesRequest,
+  { dataDir, clock, served, beforeSecondLook, signal }: FilesRequest,
   report: Report,
 ): Promise<void> {
   if (found.unnamed.length + found.temporary.length === 0) return
-  await wait(lookAgainMs, undefined, { signal })
+  await beforeSecondLook(signal)
   const busy = served || isServed(dataDir)
   const isYoung = ({ stats }: Entry) => clock().getTime() - stats.ctimeMs < YOUNG_MS
   const isThere = async ({ name }: Entry) => (await sizeOfBlob(join(dataDir, 'blobs'), name)) !== undefined

@@ -30,23 +30,28 @@ export const APPLICATION_ID = 0x63616d62 // "camb", so that a stray file is know
 /** What was done to a database of an older schema, and where the copy of it is. */
 export type Upgrade = { from: number; to: number; copy: string }
 
+export type OpenOptions = {
+  mustExist?: boolean
+  upgraded?: ((upgrade: Upgrade) => void) | undefined
+  /** How long what another process blocks is tried; five seconds unless told. */
+  patienceMs?: number | undefined
+}
+
 /**
  * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600). One of an
  * older schema is copied beside itself and brought up to date; `upgraded` is told.
  * @throws AppError `failed` when it cannot be opened, is of a newer schema, or (`mustExist`) is not there
  */
-export function openDatabase(
-  dataDir: string,
-  options: { mustExist?: boolean; upgraded?: ((upgrade: Upgrade) => void) | undefined } = {},
-): Db {
+export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
+  const { patienceMs = PATIENCE_MS } = options
   const path = join(dataDir, DATABASE_FILE)
   if (options.mustExist && !existsSync(path)) throw missing(dataDir, path)
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)
-    sqlite = new Sqlite(path, { timeout: PATIENCE_MS, nativeBinding: nativeBinding(dataDir) })
+    sqlite = new Sqlite(path, { timeout: patienceMs, nativeBinding: nativeBinding(dataDir) })
     sqlite.transaction(refuseForeign)(sqlite, path)
-    configure(sqlite)
+    configure(sqlite, patienceMs)
     const upgrade = bringToSchema(sqlite, path)
     if (upgrade) options.upgraded?.(upgrade)
   } catch (thrown) {
@@ -56,7 +61,7 @@ export function openDatabase(
     if (isBusy(error)) throw locked(path, error)
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }
-  return queriesOver(sqlite)
+  return queriesOver(sqlite, patienceMs)
 }
 
 /**
@@ -142,8 +147,8 @@ function refuseForeign(sqlite: Sqlite.Database, path: string): void {
   }
 }
 
-function configure(sqlite: Sqlite.Database): void {
-  useWal(sqlite) // readers never wait for the sync's writes
+function configure(sqlite: Sqlite.Database, patienceMs: number): void {
+  useWal(sqlite, patienceMs) // readers never wait for the sync's writes
   sqlite.pragma('synchronous = FULL') // acknowledged means on disk: NORMAL may lose the last commits to a power cut
   sqlite.pragma('foreign_keys = ON') // off by default in SQLite
   sqlite.pragma('trusted_schema = OFF') // a tampered file cannot call functions through its schema
@@ -153,8 +158,8 @@ function configure(sqlite: Sqlite.Database): void {
 }
 
 // Of processes that switch a new database at once SQLite refuses all but one on the spot, whatever its timeout.
-function useWal(sqlite: Sqlite.Database): void {
-  const until = performance.now() + PATIENCE_MS
+function useWal(sqlite: Sqlite.Database, patienceMs: number): void {
+  const until = performance.now() + patienceMs
   while (true) {
     try {
       sqlite.pragma('journal_mode = WAL')

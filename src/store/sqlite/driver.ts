@@ -27,10 +27,10 @@ export const TRY_AGAIN_MS = 20
 const STATEMENTS_KEPT = 500
 const MOST_HELD_MS = 2
 
-/** The queries over an open database. What another process blocks is tried for five seconds. */
-export function queriesOver(sqlite: Sqlite.Database): Db {
+/** The queries over an open database. What another process blocks is tried for so long. */
+export function queriesOver(sqlite: Sqlite.Database, patienceMs = PATIENCE_MS): Db {
   sqlite.pragma('busy_timeout = 0')
-  const dialect = dialectOf(withStatementCache(sqlite), () => sqlite.inTransaction)
+  const dialect = dialectOf(withStatementCache(sqlite), () => sqlite.inTransaction, patienceMs)
   const db = new Kysely<Tables>({ dialect })
   const destroy = db.destroy.bind(db)
   db.destroy = async () => {
@@ -40,11 +40,11 @@ export function queriesOver(sqlite: Sqlite.Database): Db {
   return db
 }
 
-function dialectOf(database: SqliteDatabase, inTransaction: () => boolean): Dialect {
+function dialectOf(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number): Dialect {
   const plain = new SqliteDialect({ database })
   return {
     createAdapter: () => new ConcurrentAdapter(),
-    createDriver: () => new SingleConnectionDriver(database, inTransaction),
+    createDriver: () => new SingleConnectionDriver(database, inTransaction, patienceMs),
     createIntrospector: (db) => plain.createIntrospector(db),
     createQueryCompiler: () => plain.createQueryCompiler(),
   }
@@ -75,17 +75,23 @@ class ConcurrentAdapter extends SqliteAdapter {
 
 class SingleConnectionDriver extends SqliteDriver {
   readonly #inTransaction: () => boolean
+  readonly #patienceMs: number
   readonly #lock = createConnectionLock()
   #connection: DatabaseConnection | undefined
 
-  constructor(database: SqliteDatabase, inTransaction: () => boolean) {
+  constructor(database: SqliteDatabase, inTransaction: () => boolean, patienceMs: number) {
     super({ database })
     this.#inTransaction = inTransaction
+    this.#patienceMs = patienceMs
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     await this.#lock.acquire()
-    this.#connection ??= retrying(await super.acquireConnection(), this.#lock, this.#inTransaction)
+    this.#connection ??= retrying(await super.acquireConnection(), {
+      lock: this.#lock,
+      inTransaction: this.#inTransaction,
+      patienceMs: this.#patienceMs,
+    })
     return this.#connection
   }
 
@@ -126,8 +132,11 @@ function createConnectionLock(): ConnectionLock {
 /** A connection that tries again what another process blocks, and between two tries lets others have their turn. */
 function retrying(
   plain: DatabaseConnection,
-  lock: ConnectionLock,
-  inTransaction: () => boolean,
+  {
+    lock,
+    inTransaction,
+    patienceMs,
+  }: { lock: ConnectionLock; inTransaction: () => boolean; patienceMs: number },
 ): DatabaseConnection {
   let turnedAt = performance.now()
   return {
@@ -143,7 +152,7 @@ function retrying(
         } catch (error) {
           // Inside a transaction the lock is held already, and nobody else may come between.
           if (!isBusy(error) || inTransaction()) throw error
-          until ??= performance.now() + PATIENCE_MS
+          until ??= performance.now() + patienceMs
           if (performance.now() > until) throw error
         }
         lock.release()

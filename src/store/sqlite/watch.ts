@@ -4,7 +4,7 @@
 import type { Db } from '../tables.ts'
 import { outsideVersion } from './database.ts'
 
-const LOOK_EVERY_MS = 250
+export const LOOK_EVERY_MS = 250
 
 export type Watch = { close(): Promise<void> }
 

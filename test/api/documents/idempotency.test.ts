@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
@@ -7,6 +9,7 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { ANA, openTestBlobs } from '../../support/parties.ts'
+import { until } from '../../support/terminal.ts'
 
 let app: TestApp
 before(async (t) => {
@@ -74,17 +77,20 @@ test('while the first is under way the second is a conflict', async () => {
       resolve(response.statusCode ?? 0)
     })
   })
-  first.write('{"owner_id":1,"company_id":1,"agent_id":1,')
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  const second = await send('e', batch(pdf()))
+  const { name, mimetype, base64 } = pdf('x'.repeat(300_000))
+  const half = base64.length / 2
+  first.write(`{"owner_id":1,"company_id":1,"agent_id":1,"documents":[`)
+  first.write(`{"name":"${name}","mimetype":"${mimetype}","base64":"${base64.slice(0, half)}`)
+  await until(() => readdirSync(join(app.dataDir, 'blobs/tmp')).length > 0)
+  const second = await send('e', batch(pdf('x'.repeat(300_000))))
   assert.equal(second.status, 409)
   assert.deepEqual(await second.json(), {
     status: 'error',
     message: 'A request with this Idempotency-Key is in progress',
   })
-  first.end(`"documents":[${JSON.stringify(pdf())}]}`)
+  first.end(`${base64.slice(half)}"}]}`)
   assert.equal(await answered, 200)
-  assert.equal((await send('e', batch(pdf()))).status, 200)
+  assert.equal((await send('e', batch(pdf('x'.repeat(300_000))))).status, 200)
 })
 
 test('a day later the key is free again', async () => {

@@ -7,17 +7,17 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { startTestApp, type TestApp, type TestAppOptions, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { createFaultyFs, type FaultyFs } from '../../support/faulty-fs.ts'
 import { until } from '../../support/terminal.ts'
 
 type Failing = { app: TestApp; faulty: FaultyFs; database: Sqlite.Database }
 
-async function openFailing(t: TestContext): Promise<Failing> {
+async function openFailing(t: TestContext, options: TestAppOptions = {}): Promise<Failing> {
   const dataDir = temporaryDirectory(t)
   const faulty = createFaultyFs(join(dataDir, 'blobs'))
-  const app = await startTestApp(t, { dataDir, blobFs: faulty.fs })
+  const app = await startTestApp(t, { dataDir, blobFs: faulty.fs, ...options })
   await fillDirectory(app)
   const database = new Sqlite(join(dataDir, 'cambista.db'))
   t.after(() => database.close())
@@ -123,7 +123,7 @@ test('an agent that is put to sleep while its documents are flushed gets none of
 })
 
 test('a database that another program holds is 503, and the client is told when to come back', async (t) => {
-  const failing = await openFailing(t)
+  const failing = await openFailing(t, { patienceMs: 500 })
   const { app, database } = failing
   database.exec('begin immediate')
   const response = await post(app, CREATE, UPLOAD)
@@ -136,7 +136,7 @@ test('a database that another program holds is 503, and the client is told when 
 })
 
 test('while a write waits for another program, everything else is answered, and it goes on by itself', async (t) => {
-  const failing = await openFailing(t)
+  const failing = await openFailing(t, { patienceMs: 60_000 })
   const { app, database } = failing
   assert.equal((await post(app, CREATE, batch(pdf('uno')))).status, 200)
   database.exec('begin immediate')

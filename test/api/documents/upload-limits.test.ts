@@ -4,9 +4,11 @@ import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { UploadLimits } from '../../../src/http/documents/uploads.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { steadily } from '../../support/stalls.ts'
 import { until } from '../../support/terminal.ts'
 
 async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<TestApp> {
@@ -93,15 +95,17 @@ test('a client that drips is told 408 too, and its turn is free again', async (t
 })
 
 test('a client that is slow but steady is waited for', async (t) => {
-  const app = await open(t, { idleMs: 300 })
-  const { client, answered } = begin(app)
-  client.write(JSON.stringify(batch(pdf())).slice(0, -1))
-  for (let time = 0; time < 6; time += 1) {
-    client.write(' '.repeat(16_384))
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  client.end('}')
-  assert.equal((await answered).status, 200)
+  const app = await open(t, { idleMs: 400 })
+  await steadily(200, async () => {
+    const { client, answered } = begin(app)
+    client.write(JSON.stringify(batch(pdf())).slice(0, -1))
+    for (let time = 0; time < 8; time += 1) {
+      client.write(' '.repeat(16_384))
+      await wait(100)
+    }
+    client.end('}')
+    assert.equal((await answered).status, 200)
+  })
 })
 
 test('a client that breaks off leaves nothing behind, and the server goes on', async (t) => {
@@ -123,19 +127,32 @@ test('a body whose stated length is a lie is refused', async (t) => {
   assert.equal((await answered).status, 400)
 })
 
-test('uploads beyond the limit wait, then are told when to come back', async (t) => {
+/** Begins an upload and leaves it in the middle of a document; `rest` is how it goes on. */
+async function beginHalf(app: TestApp) {
+  const text = JSON.stringify(batch(pdf('x'.repeat(300_000))))
+  const begun = begin(app)
+  begun.client.write(text.slice(0, 200_000))
+  await until(() => temporaryFiles(app).length === 1)
+  return { ...begun, rest: text.slice(200_000) }
+}
+
+test('uploads beyond the limit are told when to come back', async (t) => {
   const app = await open(t, { maxUploads: 1, waitMs: 300 })
-  const first = begin(app)
-  first.client.write('{"owner_id":1,"company_id":1,"agent_id":1,')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const first = await beginHalf(app)
   const refused = await post(app, CREATE, batch(pdf()))
   assert.equal(refused.status, 503)
   assert.equal(refused.headers.get('retry-after'), '5')
   assert.equal(((await refused.json()) as { status: string }).status, 'error')
+  first.client.end(first.rest)
+  assert.equal((await first.answered).status, 200)
+})
 
+test('uploads beyond the limit wait for their turn', async (t) => {
+  const app = await open(t, { maxUploads: 1 })
+  const first = await beginHalf(app)
   const waiting = post(app, CREATE, batch(pdf()))
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  first.client.end(`"documents":[${JSON.stringify(pdf())}]}`)
+  assert.equal(await Promise.race([waiting, wait(100)]), undefined)
+  first.client.end(first.rest)
   assert.equal((await first.answered).status, 200)
   assert.equal((await waiting).status, 200)
 })

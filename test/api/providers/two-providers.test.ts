@@ -203,7 +203,7 @@ test('doctor looks at each provider by its own calendar', async (t) => {
       zone: 'UTC',
       backup: undefined,
       signal: new AbortController().signal,
-      lookAgainMs: 0,
+      beforeSecondLook: async () => {},
     })
     const rates = findings.filter(({ check }) => check === 'rates').map(({ message }) => message)
     return { rates, notes: notes.join('\n') }

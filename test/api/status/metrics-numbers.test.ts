@@ -151,7 +151,7 @@ test('documents and their contents, each content counted once, as they come and 
 })
 
 test('uploads that are taken and uploads that wait', async (t) => {
-  const app = await watched(t, { limits: { maxUploads: 2, waitMs: 5000 } })
+  const app = await watched(t, { limits: { maxUploads: 2 } })
   await fillDirectory(app)
   const uploads = async () => {
     const samples = await scrape(app)

@@ -73,7 +73,7 @@ async function look(dataDir: string, backupDir?: string) {
     zone: 'Europe/Berlin',
     backup: backupDir === undefined ? undefined : { dir: backupDir, cron: '30 3 29 2 *' },
     signal: new AbortController().signal,
-    lookAgainMs: 0,
+    beforeSecondLook: async () => {},
   })
   return { findings, notes }
 }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { examine, repair } from '../../../src/domain/doctor/doctor.ts'
 import type { DoctorRequest } from '../../../src/domain/doctor/examination.ts'
@@ -28,7 +29,7 @@ async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
     zone: 'Europe/Berlin',
     backup: undefined,
     signal: new AbortController().signal,
-    lookAgainMs: 0,
+    beforeSecondLook: async () => {},
     ...more,
   })
   return { lines: findings.map(({ check, message }) => `${check}: ${message}`), notes: notes.join('\n') }
@@ -139,11 +140,14 @@ test('a row that is committed, or a file that is unlinked, before the second loo
   const vault = await openHealthy(t)
   leave(vault, 'uploaded')
   const deleted = leave(vault, 'deleted')
-  const looking = look(vault.dataDir, { lookAgainMs: 300 })
-  await new Promise((resolve) => setTimeout(resolve, 150))
-  await vault.keep('uploaded')
-  rmSync(deleted)
-  assert.deepEqual((await looking).lines, [])
+  let looks = 1
+  const beforeSecondLook = async () => {
+    looks += 1
+    await vault.keep('uploaded')
+    rmSync(deleted)
+  }
+  assert.deepEqual((await look(vault.dataDir, { beforeSecondLook })).lines, [])
+  assert.equal(looks, 2)
 })
 
 test('beside uploads and deletions there are no findings', async (t) => {
@@ -157,11 +161,11 @@ test('beside uploads and deletions there are no findings', async (t) => {
   const purges = (async () => {
     while (on) {
       await purgeDocuments(vault.db, vault.blobs, { createdUpTo: '2999', by: ANA, removed: () => {} })
-      await new Promise((resolve) => setTimeout(resolve, 9))
+      await wait(9)
     }
   })()
-  for (let round = 0; round < 20; round++) {
-    assert.deepEqual((await look(vault.dataDir, { lookAgainMs: 100 })).lines, [])
+  for (let round = 0; round < 10; round++) {
+    assert.deepEqual((await look(vault.dataDir, { beforeSecondLook: () => wait(20) })).lines, [])
   }
   on = false
   await Promise.all([uploads, purges])

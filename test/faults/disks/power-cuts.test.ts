@@ -44,13 +44,15 @@ test('killed at random moments, it has lost nothing that it acknowledged', async
   t.after(() => bank.close())
   figure(t, 'seed', SEED)
   const sum: Sum = { kills: 0, acknowledged: 0, interrupted: 0, syncs: 0, rates: 0 }
-  while (sum.kills < KILLS) await wearOut(t, bank, random, sum)
+  // On a machine that stands still now and then kills meet little: there are more of them.
+  const metLittle = () =>
+    sum.interrupted < KILLS || sum.acknowledged < KILLS || sum.syncs < (LONG ? KILLS / 10 : 1)
+  while (sum.kills < KILLS || (metLittle() && sum.kills < 5 * KILLS)) await wearOut(t, bank, random, sum)
   figure(t, 'kills', sum.kills)
   figure(t, 'uploads acknowledged, and cut off', `${sum.acknowledged}, ${sum.interrupted}`)
   figure(t, 'syncs cut off', sum.syncs)
   figure(t, 'rates found whole', sum.rates)
-  assert.ok(sum.interrupted >= KILLS && sum.acknowledged >= KILLS, 'the kills met hardly any upload')
-  assert.ok(sum.syncs >= (LONG ? KILLS / 10 : 1), 'the kills met hardly any sync')
+  assert.ok(!metLittle(), 'the kills met hardly any upload, or any sync')
 })
 
 /** The life of one data directory: some kills, and a start after the last. */

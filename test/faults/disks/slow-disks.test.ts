@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/blobs.ts'
 import { startTestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
 import { figure, scaled } from '../scale.ts'
 
 const FLUSH_MS = 300
@@ -15,14 +16,13 @@ const TURNS = 2
 const UPLOADS = scaled({ short: 8, long: 40 })
 const PATHS = ['/healthz', '/readyz', '/api/v1/rates?on=2026-02-02', '/api/v1/documents?limit=1']
 
-/** The file system with a disk that takes so long for a flush. */
-function slow(flushed: () => void): BlobFs {
+/** The file system with a disk that takes so long for a flush, and until it may go on. */
+function slow(flushed: () => Promise<void> | undefined): BlobFs {
   const open = async (...args: Parameters<BlobFs['open']>) => {
     const file = await nodeFs.open(...args)
     const sync = file.sync.bind(file)
     file.sync = async () => {
-      flushed()
-      await wait(FLUSH_MS)
+      await Promise.all([wait(FLUSH_MS), flushed()])
       return sync()
     }
     return file
@@ -32,14 +32,17 @@ function slow(flushed: () => void): BlobFs {
 
 test('while a slow disk flushes uploads everything else is answered, and nothing is lost', async (t) => {
   let flushes = 0
+  let looked: PromiseWithResolvers<void> | undefined
   const blobFs = slow(() => {
     flushes += 1
+    return looked?.promise
   })
   const limits = { maxUploads: TURNS, waitMs: FLUSH_MS }
   const app = await startTestApp(t, { blobFs, limits })
   await fillDirectory(app)
   await app.sync()
   flushes = 0
+  looked = Promise.withResolvers()
 
   const ended: string[] = []
   const answers = Array.from({ length: UPLOADS }, async (_, at) => {
@@ -52,12 +55,14 @@ test('while a slow disk flushes uploads everything else is answered, and nothing
       text: await response.text(),
     }
   })
-  while (flushes === 0) await wait(5)
+  await until(() => flushes > 0)
   for (const path of PATHS) {
     const headers = path.startsWith('/api/v1/documents') ? read(app, path) : app.get(path)
     assert.equal((await headers).status, 200, path)
     ended.push(path)
   }
+  await until(() => ended.includes('refused'))
+  looked.resolve()
   const uploads = await Promise.all(answers)
   const kept = uploads.filter(({ status }) => status === 200)
   const refused = uploads.filter(({ status }) => status !== 200)

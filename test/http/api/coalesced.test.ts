@@ -26,12 +26,15 @@ test('who asks gets a turn that begins after it asked, and shares it with the ot
 test('turns begin so far apart, however many ask', async () => {
   const begun: number[] = []
   const look = coalesced(async () => void begun.push(performance.now()), 30)
-  const until = performance.now() + 200
-  while (performance.now() < until) {
+  const started = performance.now()
+  let asked = 0
+  while (begun.length < 6) {
+    asked += 2
     await Promise.race([Promise.all([look(), look()]), setTimeout(5)])
   }
-  assert.ok(begun.length >= 2 && begun.length <= 8, String(begun.length))
-  for (const [at, one] of begun.entries()) assert.ok(at === 0 || one - (begun[at - 1] ?? 0) >= 28)
+  assert.ok(asked > begun.length)
+  // From the first: of two in a row the earlier may be late, when the machine has stood still.
+  for (const [at, one] of begun.entries()) assert.ok(one - started >= 28 * at, `${at}: ${one - started} ms`)
 })
 
 test('a turn that fails fails for all who share it, and the next one is tried', async () => {

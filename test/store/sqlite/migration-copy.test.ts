@@ -147,8 +147,8 @@ test('of processes that meet an older database at once, one copies and upgrades 
 })
 
 test('killed at any moment of it, the database is the old one or the new one, and the next start goes on', async (t) => {
-  const rates = 200_000
-  for (const after of [0, 15, 30, 50, 80, 120, 200]) {
+  const rates = 80_000
+  for (const after of [0, 8, 16, 25, 40, 60, 100]) {
     const dataDir = firstSchema(t, rates)
     const { child } = await elsewhere(t, opening(dataDir, 'ready'))
     const exit = once(child, 'exit')

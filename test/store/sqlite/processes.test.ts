@@ -8,16 +8,19 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { PATIENCE_MS } from '../../../src/store/sqlite/driver.ts'
 import { takeLock } from '../../../src/store/sqlite/lock.ts'
-import { watchDatabase } from '../../../src/store/sqlite/watch.ts'
+import { LOOK_EVERY_MS, watchDatabase } from '../../../src/store/sqlite/watch.ts'
 import { elsewhere } from '../../support/elsewhere.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { until } from '../../support/terminal.ts'
 
 function locking(dataDir: string): string {
   return `
     import { takeLock } from './src/store/sqlite/lock.ts'
-    console.log(takeLock(${JSON.stringify(dataDir)}, 'sync.lock') ? 'taken' : 'refused')
-    setInterval(() => {}, 1000)`
+    const lock = takeLock(${JSON.stringify(dataDir)}, 'sync.lock')
+    console.log(lock ? 'taken' : 'refused')
+    setInterval(() => lock, 1000) // what nobody can reach any longer is collected, and closed`
 }
 
 test('a lock is held by one, in the same process too, until it is released', (t) => {
@@ -37,9 +40,12 @@ test('a lock that another process holds is refused at once, and free when that p
   const dataDir = temporaryDirectory(t)
   const { child, said } = await elsewhere(t, locking(dataDir))
   assert.equal(said, 'taken')
-  const began = performance.now()
-  assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
-  assert.ok(performance.now() - began < 1000)
+  const times = Array.from({ length: 5 }, () => {
+    const began = performance.now()
+    assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+    return performance.now() - began
+  })
+  assert.ok(Math.min(...times) < 1000, times.join()) // of the others the machine may have stood still
 
   child.kill('SIGKILL')
   await once(child, 'exit')
@@ -49,19 +55,20 @@ test('a lock that another process holds is refused at once, and free when that p
   lock.release()
 })
 
-// Asked for in the same instant, so that each is met by the other half way.
+// Asked for in the same instant, when the other is seen at the door, so that each is met by the other half way.
 test('of two processes that want a lock at the same time one gets it', async (t) => {
-  const directories = Array.from({ length: 120 }, () => temporaryDirectory(t))
-  const begin = Date.now() + 1000
-  const wanting = `
+  const directories = Array.from({ length: 60 }, () => temporaryDirectory(t))
+  const wanting = (own: string, other: string) => `
+    import { existsSync, writeFileSync } from 'node:fs'
     import { takeLock } from './src/store/sqlite/lock.ts'
-    const locks = ${JSON.stringify(directories)}.map((directory, at) => {
-      while (Date.now() < ${begin} + at * 30);
+    const locks = ${JSON.stringify(directories)}.map((directory) => {
+      writeFileSync(directory + '/${own}', '')
+      while (!existsSync(directory + '/${other}'));
       return takeLock(directory, 'sync.lock')
     })
     console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
     setInterval(() => locks, 1000)`
-  const said = await Promise.all([elsewhere(t, wanting), elsewhere(t, wanting)])
+  const said = await Promise.all([elsewhere(t, wanting('a', 'b')), elsewhere(t, wanting('b', 'a'))])
   const [one = [], other = []] = said.map((process) => JSON.parse(process.said) as number[])
   assert.deepEqual(
     one.map((taken, at) => taken + (other[at] ?? 0)),
@@ -84,7 +91,7 @@ test('what another process commits is noticed within a second, what is ours is n
   )
   t.after(() => watch.close())
   await raiseRevision(db)
-  await wait(600)
+  await wait(2 * LOOK_EVERY_MS + 100)
   assert.equal(noticed, 0)
 
   const { child } = await elsewhere(
@@ -97,7 +104,9 @@ test('what another process commits is noticed within a second, what is ours is n
     await db.destroy()
     console.log('done')`,
   )
-  await wait(1000)
+  await until(() => noticed > 0)
+  assert.ok(LOOK_EVERY_MS <= 500) // and twice that is a second
+  await wait(LOOK_EVERY_MS + 100)
   assert.equal(noticed, 1)
   assert.equal((await selectMeta(db)).revision, 3)
   child.kill()
@@ -114,7 +123,8 @@ test('a look that fails is reported and tried again', async (t) => {
   }
   const watch = await watchDatabase(db, changed, (error) => failures.push(error))
   await raiseRevision(other)
-  await wait(900)
+  await until(() => looks === 2)
+  await wait(LOOK_EVERY_MS + 100)
   assert.deepEqual([looks, failures.length], [2, 1])
   await watch.close()
   await raiseRevision(other)
@@ -151,13 +161,16 @@ function making(dataDir: string, then: string): string {
 test('a new database that another process is making is waited for', async (t) => {
   const dataDir = temporaryDirectory(t)
   await elsewhere(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
-  assert.equal((await selectMeta(temporaryDatabase(t, dataDir))).revision, 1)
+  const db = openDatabase(dataDir, { patienceMs: 60_000 })
+  t.after(() => db.destroy())
+  assert.equal((await selectMeta(db)).revision, 1)
 })
 
 test('a database that another process does not let go of is an error that says so', async (t) => {
   const dataDir = temporaryDirectory(t)
   await elsewhere(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
-  assert.throws(() => openDatabase(dataDir), {
+  assert.equal(PATIENCE_MS, 5000)
+  assert.throws(() => openDatabase(dataDir, { patienceMs: 200 }), {
     code: 'failed',
     message: `${dataDir}/cambista.db is locked by another process: wait for it or end it (fuser -v shows who), then try again`,
   })
