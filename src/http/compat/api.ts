@@ -16,6 +16,7 @@ import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { createMissed } from './missed.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
+import { valorApi } from './valor.ts'
 
 export type CompatDeps = {
   cache: RateCache
@@ -39,7 +40,7 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     missed: createMissed(log, clock),
   }
   const credentials = shapeCredentials(admission)
-  const apis = [...haciendaApis(deps), frankfurterV1Api(deps), frankfurterV2Api(deps)]
+  const apis = [...haciendaApis(deps), frankfurterV1Api(deps), frankfurterV2Api(deps), valorApi(deps)]
   return apis.map((api) => ({ credentials, ...api }))
 }
 

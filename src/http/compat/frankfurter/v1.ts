@@ -81,7 +81,7 @@ function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint
       ask: (asked): Query => ({ ...queryOf(asked), ...dayOf(asked) }),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: (found, query) => JSON.stringify({ ...head, ...answerOf(found, query) }),
-      roundedTo: fewestDecimals,
+      roundedTo: (found) => fewestDecimals(found),
     })
   return [
     endpoint('/latest', ({ today }) => ({ from: today })),

@@ -1,6 +1,6 @@
 // What Frankfurter v2 says of itself: its currencies, and the one provider.
 
-import { type IsoDate, isoOf } from '../../../dates.ts'
+import { dayOf, type IsoDate, isoOf } from '../../../dates.ts'
 import { currenciesOf } from '../../../domain/rates/crosses.ts'
 import { withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
@@ -27,9 +27,9 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
       path: `${root}/currencies`,
       summary: 'Frankfurter v2: currencies',
       contentType: JSON_TYPE,
-      ask({ query }) {
+      ask({ query, today }) {
         checkNames(query, ['scope', 'providers'])
-        return {}
+        return { today }
       },
       find: currencies,
       encode: (found) => JSON.stringify(found),
@@ -38,12 +38,12 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
       path: `${root}/currency/{code}`,
       summary: 'Frankfurter v2: one currency',
       contentType: JSON_TYPE,
-      ask({ query, params }) {
+      ask({ query, params, today }) {
         checkNames(query, [])
-        return { code: params.code?.toUpperCase() ?? '' }
+        return { code: params.code?.toUpperCase() ?? '', today }
       },
-      async find(snapshot, { code }) {
-        const found = (await currencies(snapshot)).find(({ iso_code }) => iso_code === code)
+      async find(snapshot, { code, today }) {
+        const found = (await currencies(snapshot, { today })).find(({ iso_code }) => iso_code === code)
         if (!found) throw new AppError('not-found', 'not found')
         return { ...found, providers: ['BCCR'] }
       },
@@ -53,12 +53,12 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
       path: `${root}/providers`,
       summary: 'Frankfurter v2: the provider',
       contentType: JSON_TYPE,
-      ask({ query }) {
+      ask({ query, today }) {
         checkNames(query, [])
-        return {}
+        return { today }
       },
-      async find(snapshot) {
-        const all = await currencies(snapshot)
+      async find(snapshot, asked) {
+        const all = await currencies(snapshot, asked)
         const days = (pick: (one: Currency) => IsoDate | null) => all.flatMap((one) => pick(one) ?? []).sort()
         const { name, website } = snapshot.providers.find(({ code }) => code === PROVIDER) ?? {}
         return [
@@ -77,8 +77,8 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
   ]
 }
 
-/** Every currency, with the first and last day on which a series of it has a value. */
-function currencies(snapshot: RateSnapshot): Currency[] | Promise<Currency[]> {
+/** Every currency, with the first and last day, up to today, on which a series of it has a value. */
+function currencies(snapshot: RateSnapshot, { today }: { today: IsoDate }): Currency[] | Promise<Currency[]> {
   return withColumns(snapshot, snapshot.series, (columns) =>
     currenciesOf(snapshot, PROVIDER).map((code) => {
       const days: number[] = []
@@ -87,7 +87,10 @@ function currencies(snapshot: RateSnapshot): Currency[] | Promise<Currency[]> {
         if ((base_currency === code || quote_currency === code) && own?.length)
           days.push(own[0] ?? 0, own.at(-1) ?? 0)
       }
-      const dates = { start_date: day(Math.min(...days)), end_date: day(Math.max(...days)) }
+      const dates = {
+        start_date: day(Math.min(...days)),
+        end_date: day(Math.min(Math.max(...days), dayOf(today))),
+      }
       return {
         iso_code: code,
         iso_numeric: null,

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ask, converted, digitsAfter, jsonOf, openShapes, TODAY } from './support.ts'
+
+type Row = { date: string; base: string; quote: string; rate: number }
+
+const app = await openShapes()
+const { venta } = await app.json<{ venta: string }>('/api/v1/rates/latest')
+const CRC = `{"date":"${TODAY}","base":"USD","quote":"CRC","rate":${venta}}`
+const USD = `{"date":"${TODAY}","base":"USD","quote":"USD","rate":1.0}`
+
+for (const [path, body] of [
+  ['/v2/rate/USD/CRC', CRC],
+  ['/v2/rate/usd/crc/', CRC],
+  ['/v2/rate/USD/USD', USD],
+  [`/v2/rate/USD/CRC?date=${TODAY}&providers=bccr`, CRC],
+  ['/v2/rates?base=USD&quotes=USD,CRC', `[${CRC},${USD}]`],
+  ['/v2/providers/bccr/rates?base=usd&quotes=CRC', `[${CRC}]`],
+  ['/v2/rates?base=USD&quotes=CRC&tipo=venta&key=x&access_key=y', `[${CRC}]`],
+  ['/v2/rates?base=USD&quotes=CRC&date=1990-01-01', '[]'],
+  ['/v2/rates?base=USD&quotes=CRC&providers=ECB', '[]'],
+  ['/v2/rates.csv?base=USD&quotes=CRC', `date,base,quote,rate\n${TODAY},USD,CRC,${venta}\n`],
+  ['/v2/rates.csv?base=USD&quotes=CRC&date=1990-01-01', ''],
+  ['/v2/rates.csv?base=USD&quotes=CRC&from=1990-01-01&to=1990-01-02', 'date,base,quote,rate\n'],
+  [
+    '/v2/rates.csv?base=USD&quotes=CRC&dialecto=es-CR',
+    `\ufefffecha;base;moneda;tipo\r\n24/03/2026;USD;CRC;${venta.replace('.', ',')}\r\n`,
+  ],
+  [
+    '/v2/rates.csv?base=USD&quotes=CRC&decimal=,&sep=;',
+    `date;base;quote;rate\n${TODAY};USD;CRC;${venta.replace('.', ',')}\n`,
+  ],
+  [
+    '/v2/rates?base=USD&quotes=CRC&expand=providers',
+    `[${CRC.slice(0, -1)},"providers":[{"key":"BCCR","date":"${TODAY}","rate":${venta}}]}]`,
+  ],
+] as const) {
+  test(`${path} has these bytes`, async () => {
+    const response = await fetch(app.app.url + path)
+    const text = Buffer.from(await response.arrayBuffer()).toString()
+    assert.deepEqual([response.status, text], [200, body])
+  })
+}
+
+test('NDJSON comes to whom accepts it, wherever it stands in the header, but not in place of CSV', async () => {
+  const headers = { Accept: 'application/json, application/x-ndjson;q=0.5' }
+  const path = '/v2/rates?base=USD&quotes=CRC,USD'
+  const response = await fetch(app.app.url + path, { headers })
+  assert.equal(response.headers.get('content-type'), 'application/x-ndjson; charset=utf-8')
+  assert.equal(await response.text(), `${CRC}\n${USD}\n`)
+  const csv = await fetch(app.app.url + path.replace('rates', 'rates.csv'), { headers })
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+})
+
+for (const [query, message] of [
+  ['?x=1', 'unknown parameter: x'],
+  ['?date=2026-02-31', 'invalid date'],
+  ['?date=2026-01-01&from=2026-01-01', 'conflicting params'],
+  ['?from=2026-01-01&group=day', 'invalid group'],
+  ['?expand=all', 'invalid expand'],
+  ['?base=XYZ', 'invalid currency: XYZ'],
+  ['?quotes=CRC,ABC', 'invalid currency: ABC'],
+] as const) {
+  test(`/v2/rates${query} is refused: ${message}`, async () => {
+    assert.deepEqual(await ask(app, `/v2/rates${query}`), [422, JSON.stringify({ status: 422, message })])
+  })
+}
+
+test('one rate before the data is not found', async () => {
+  const expected = [404, '{"status":404,"message":"not found"}'] as const
+  assert.deepEqual(await ask(app, '/v2/rate/USD/CRC?date=1990-01-01'), expected)
+  assert.deepEqual(await ask(app, '/v2/currency/XXX'), expected)
+})
+
+test('a range is by date and quote, begins with the last row before it, and has no row twice', async () => {
+  const rows = await jsonOf<Row[]>(app, '/v2/rates?base=EUR&quotes=JPY,CRC&from=2026-03-22&to=2026-03-23')
+  assert.deepEqual(
+    rows.map(({ date, quote }) => `${date} ${quote}`),
+    ['2026-03-20 JPY', '2026-03-22 CRC', '2026-03-23 CRC', '2026-03-23 JPY'],
+  )
+  const open = await jsonOf<Row[]>(app, '/v2/rates?base=USD&quotes=CRC&from=2026-03-20')
+  assert.equal(open.at(-1)?.date, TODAY)
+})
+
+test('weeks begin on Monday, months on their first, and a group has its last value', async () => {
+  const range = '/v2/rates?base=USD&quotes=CRC&from=2026-02-25&to=2026-03-10'
+  const days = new Map((await jsonOf<Row[]>(app, range)).map(({ date, rate }) => [date, rate]))
+  const rows = async (group: string) =>
+    (await jsonOf<Row[]>(app, `${range}&group=${group}`)).map(({ date, rate }) => [date, rate])
+  assert.deepEqual(await rows('week'), [
+    ['2026-02-23', days.get('2026-03-01')],
+    ['2026-03-02', days.get('2026-03-08')],
+    ['2026-03-09', days.get('2026-03-10')],
+  ])
+  assert.deepEqual(await rows('month'), [
+    ['2026-02-01', days.get('2026-02-28')],
+    ['2026-03-01', days.get('2026-03-10')],
+  ])
+})
+
+test('currencies and the provider have their days', async () => {
+  const colon = await jsonOf(app, '/v2/currency/crc')
+  assert.deepEqual(colon, {
+    ...{ iso_code: 'CRC', iso_numeric: null, name: 'Costa Rican Colón', symbol: '₡' },
+    ...{ start_date: '2026-01-01', end_date: '2026-03-24', providers: ['BCCR'] },
+  })
+  assert.equal((await jsonOf<unknown[]>(app, '/v2/currencies?scope=all')).length, 47)
+  const [provider] = await jsonOf<{ key: string; pivot_currency: string; currencies: string[] }[]>(
+    app,
+    '/v2/providers',
+  )
+  assert.deepEqual(
+    [provider?.key, provider?.pivot_currency, provider?.currencies.length],
+    ['BCCR', 'CRC', 47],
+  )
+})
+
+test('JSON, CSV and v1 say what /convert says, for any pair, side and day', async () => {
+  const codes = (await jsonOf<{ iso_code: string }[]>(app, '/v2/currencies')).map(({ iso_code }) => iso_code)
+  const code = fc.constantFrom(...codes)
+  const day = fc
+    .integer({ min: 0, max: 81 })
+    .map((n) => new Date(Date.UTC(2026, 0, 2 + n)).toISOString().slice(0, 10))
+  const property = fc.asyncProperty(
+    code,
+    code,
+    fc.constantFrom('compra', 'venta'),
+    day,
+    async (from, to, side, on) => {
+      fc.pre(from !== to)
+      const rate = await converted(app, from, to, side, on)
+      const [, json] = await ask(app, `/v2/rate/${from}/${to}?date=${on}&tipo=${side}`)
+      const [, csv] = await ask(app, `/v2/rates.csv?base=${from}&quotes=${to}&date=${on}&tipo=${side}`)
+      const [, value] = await ask(app, `/compat/valor?de=${from}&a=${to}&fecha=${on}&tipo=${side}`)
+      assert.deepEqual(
+        [digitsAfter(json, '"rate":'), csv.trim().split(',').at(-1), value],
+        [rate, rate, rate],
+      )
+    },
+  )
+  await fc.assert(property, { numRuns: 150 })
+})
