@@ -6,7 +6,9 @@ import { AppError } from '../../errors.ts'
 import { command, table } from '../command.ts'
 
 /** In the order in which an operator comes to need them. */
-export const TOPICS = ['rates', 'documents', 'service', 'https', 'backups', 'upgrades', 'logs'] as const
+export const TOPICS = [
+  ...(['rates', 'programs', 'documents', 'service', 'https', 'backups', 'upgrades', 'logs'] as const),
+] as const
 
 type Topic = (typeof TOPICS)[number]
 

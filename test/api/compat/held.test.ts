@@ -1,0 +1,64 @@
+// What is not held is answered as each shape says, and named in the log once a day; rounded values are not passed off.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask, jsonOf, startTestApp } from './support.ts'
+
+const OPEN = { open: 'any', serveRounded: false } as const
+const NOT_HELD = 'asked for what is not held'
+
+test('over the website parities are rounded and not held, the dollar is served, and the log says why', async (t) => {
+  const app = await startTestApp(t, { token: null, listen: { compat: OPEN } })
+  await app.sync()
+  const { venta } = await app.json<{ venta: string }>('/api/v1/rates/latest')
+  const { rates } = await jsonOf<{ rates: object }>(app, '/v1/latest?base=USD')
+  assert.deepEqual(rates, { CRC: Number(venta) })
+  assert.equal((await ask(app, '/v1/latest?base=EUR&symbols=CRC'))[0], 404)
+  assert.equal((await ask(app, '/v2/rate/EUR/CRC'))[0], 404)
+  assert.equal((await ask(app, '/compat/valor?de=EUR'))[0], 404)
+  const tc = await jsonOf<{ dolar: object; euro?: object }>(app, '/indicadores/tc')
+  assert.deepEqual([Object.keys(tc.dolar), tc.euro], [['venta', 'compra'], undefined])
+  const said = app.logged.filter((line) => line.includes('rounded values are not served'))
+  assert.equal(said.length, 1)
+  assert.match(String(said[0]), /--bccr-token-file.*--serve-rounded/)
+})
+
+test('with --serve-rounded they are answered, and say to how many decimals they are rounded', async (t) => {
+  const app = await startTestApp(t, { token: null, listen: { compat: { open: 'any', serveRounded: true } } })
+  await app.sync()
+  const headerOf = async (path: string) => {
+    const response = await fetch(app.app.url + path)
+    assert.equal(response.status, 200, path)
+    return response.headers.get('x-rounded-to')
+  }
+  const { rounded_to } = await app.json<{ rounded_to: number }>('/api/v1/convert?amount=1&from=EUR&to=USD')
+  assert.ok(rounded_to > 0)
+  for (const path of ['/v1/latest?base=EUR&symbols=USD', '/v2/rate/EUR/USD', '/compat/valor?de=EUR&a=USD']) {
+    assert.equal(await headerOf(path), String(rounded_to), path)
+    assert.equal(await headerOf(path), String(rounded_to), `${path}, kept`)
+  }
+  assert.equal(await headerOf('/v1/latest?base=USD&symbols=CRC'), null)
+})
+
+test('what nothing is stored of is in the log once a day, however often and however long', async (t) => {
+  const app = await startTestApp(t, { listen: { compat: OPEN } })
+  await app.sync()
+  const count = (what: string) =>
+    app.logged.filter((line) => line.includes(NOT_HELD) && line.includes(what)).length
+  for (let times = 0; times < 5; times++) await ask(app, '/v1/latest?base=XXX&symbols=CRC')
+  assert.equal(count('XXX'), 1)
+  app.clock.now = new Date('2026-03-25T12:00:00Z')
+  await ask(app, '/v1/latest?base=XXX&symbols=CRC')
+  assert.equal(count('XXX'), 2)
+  await ask(app, `/v1/latest?base=${'Y'.repeat(5000)}`)
+  assert.ok(app.logged.every((line) => line.length < 1000))
+  for (let at = 0; at < 300; at++) await ask(app, `/v1/latest?base=Z${at}`)
+  assert.ok(app.logged.filter((line) => line.includes(NOT_HELD)).length <= 202, 'a flood is bounded')
+})
+
+test('with --no-compat none of the addresses is there', async (t) => {
+  const app = await startTestApp(t, { listen: { compat: undefined } })
+  for (const path of ['/v1/latest', '/indicadores/tc', '/compat/valor', '/k/x/api/v1/rates']) {
+    assert.deepEqual(await ask(app, path), [404, '{"detail":"Not found"}'], path)
+  }
+})
