@@ -81,7 +81,9 @@ export function todayIn(clock: Clock, timeZone = TIME_ZONE): IsoDate {
 
 /** The time of day in a time zone: `16:05`. */
 export function timeIn(clock: Clock, timeZone: string): string {
-  return wallClock(clock, timeZone).slice(11)
+  // Costa Rica's without Intl, whose first use takes a start 14 ms.
+  if (timeZone !== TIME_ZONE) return wallClock(clock, timeZone).slice(11)
+  return new Date(clock().getTime() + COSTA_RICA_OFFSET_MS).toISOString().slice(11, 16)
 }
 
 const WALL_CLOCKS = new Map<string, Intl.DateTimeFormat>()
