@@ -17,6 +17,7 @@ import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { createMissed } from './missed.ts'
 import { noteAddress } from './origin.ts'
+import { sddeApi } from './sdde/sdde.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
 import { valorApi } from './valor.ts'
 
@@ -44,6 +45,7 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
   const credentials = shapeCredentials(admission)
   const apis = [
     bccrApi(deps, proxies),
+    sddeApi(deps),
     ...haciendaApis(deps),
     frankfurterV1Api(deps),
     frankfurterV2Api(deps),
