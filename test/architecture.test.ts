@@ -47,7 +47,10 @@ const DOORS: Record<string, (path: string) => boolean> = {
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
-  htmlparser2: (path) => path === 'src/http/documents/plain-text.ts' || path.startsWith('src/providers/'),
+  htmlparser2: (path) =>
+    path === 'src/http/documents/plain-text.ts' ||
+    path === 'src/http/compat/bccr/xml.ts' ||
+    path.startsWith('src/providers/'),
   'csv-parse': (path) => path === 'src/domain/directory/file.ts',
 }
 

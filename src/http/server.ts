@@ -193,9 +193,9 @@ function answer(
     if (res.headersSent) res.destroy()
     else res.writeHead(500, bareHeaders(id)).end(errorAnswer(undefined, errorsOf(pathOf(req.url ?? ''))).body)
   }
-  // Nothing here depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
-  req.headers.host = 'localhost'
   if (options.compat) routeToShape(req)
+  // Nothing from here on depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
+  req.headers.host = 'localhost'
   drainAfter(req, res)
   try {
     const response = app.fetch(new NodeRequest({ req, res }))

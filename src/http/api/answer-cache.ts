@@ -87,7 +87,7 @@ function replyWith(
 ): Reply | Promise<Reply> {
   const { tag, body, packed, contentType, headers: own } = answer
   const { headers: sent } = event.req
-  const held = sent.get('if-none-match')
+  const held = event.req.method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
   if (held) {
     for (const etag of [`"${tag}"`, `"${tag}-gzip"`]) {
       if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag, own) }

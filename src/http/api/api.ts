@@ -95,10 +95,11 @@ function mountPath(app: H3, path: string, methods: Methods, { credentials, isFor
 function handlerOf(endpoint: AnyEndpoint): (event: H3Event) => Response | Promise<Response> {
   const names = Object.keys(endpoint.query?.entries ?? {})
   const strict = refusesUnknown(endpoint)
+  const readsOwn = endpoint.ignoresUnknown === true && !endpoint.query
   return (event) => {
     const faults: ValidationItem[] = []
     const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
-    const sent = queryOf(event.url.search, faults)
+    const sent = readsOwn ? {} : queryOf(event.url.search, faults)
     if (endpoint.takesUrlKeys) for (const name of KEY_NAMES) delete sent[name]
     const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
     if (strict) addUnknown(sent, names, faults)

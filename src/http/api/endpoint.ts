@@ -17,7 +17,7 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   open?: boolean
   /** Whether a key that was made for URLs opens it, and may stand in its URL. */
   takesUrlKeys?: boolean
-  /** Whether parameters that it does not have are ignored, as of what is open. */
+  /** Whether parameters that it does not have are ignored, as of what is open. Without `query` it reads them itself. */
   ignoresUnknown?: boolean
   /** What the credentials must be good for, where they may be good for a part of an API. */
   scope?: string

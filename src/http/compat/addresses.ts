@@ -25,7 +25,10 @@ type Rule = (path: string, query: string) => string | undefined
 /** In this order: of two shapes with the same path the first has it. */
 const SHAPES: Readonly<Record<string, Rule>> = {
   bccr: (path) => (ASMX_FOLDERS.test(path) ? path.replace(ASMX_FOLDERS, ASMX) : undefined),
-  sdde: (path) => (SDDE_BASE.test(path) ? path.replace(SDDE_BASE, SDDE) : undefined),
+  sdde(path) {
+    const [base] = SDDE_BASE.exec(path) ?? []
+    return base && SDDE + path.slice(base.length).toLowerCase() // in any case, as of all that .NET routes
+  },
   hacienda: (path) => (/^\/(?:indicadores\/tc|fe)(?:\/|$)/.test(path) ? path : undefined),
   oxr: (path) => (OXR.test(path) ? path : undefined),
   fixer(path, query) {

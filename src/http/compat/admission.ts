@@ -102,6 +102,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
 }
 
+/** Whether a request brings a key, right or wrong. */
+export function bringsKey(event: H3Event, inBody?: string | null): boolean {
+  return secretOf(event, inBody) !== undefined
+}
+
 /** Whether a request comes from one of the networks: by its socket, or by what a trusted proxy says of it. */
 export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: BlockList | undefined): boolean {
   if (open === 'any') return true

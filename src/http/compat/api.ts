@@ -11,10 +11,13 @@ import type { Keyring } from '../api/auth.ts'
 import { notePathKey } from '../api/url-key.ts'
 import { addressOf } from './addresses.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
+import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { createMissed } from './missed.ts'
+import { noteAddress } from './origin.ts'
+import { sddeApi } from './sdde/sdde.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
 import { valorApi } from './valor.ts'
 
@@ -40,13 +43,21 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     missed: createMissed(log, clock),
   }
   const credentials = shapeCredentials(admission)
-  const apis = [...haciendaApis(deps), frankfurterV1Api(deps), frankfurterV2Api(deps), valorApi(deps)]
+  const apis = [
+    bccrApi(deps, proxies),
+    sddeApi(deps),
+    ...haciendaApis(deps),
+    frankfurterV1Api(deps),
+    frankfurterV2Api(deps),
+    valorApi(deps),
+  ]
   return apis.map((api) => ({ credentials, ...api }))
 }
 
 /** Gives a request for an address of another service the path of its endpoint, and takes a key out of the path. */
 export function routeToShape(req: IncomingMessage): void {
   const { target, key } = addressOf(req.url ?? '')
+  if (target.startsWith('/compat/')) noteAddress(req)
   if (key !== undefined) notePathKey(req, key)
   req.url = target
 }

@@ -1,0 +1,81 @@
+// Rows as the old web service wrote them, byte by byte: programs cut values out by their place, and replace whole lines.
+// All of it is ASCII, as some read it so.
+
+import type { IndicatorValues } from '../indicators.ts'
+
+export const NAMESPACE = 'http://ws.sdde.bccr.fi.cr'
+export const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+
+const SET = 'Datos_de_INGC011_CAT_INDICADORECONOMIC'
+const ROW = 'INGC011_CAT_INDICADORECONOMIC'
+const END_OF_LINE = '\r\n'
+const XSI = 'http://www.w3.org/2001/XMLSchema-instance'
+const MSDATA = 'xmlns:msdata="urn:schemas-microsoft-com:xml-msdata"'
+const DIFFGR = 'xmlns:diffgr="urn:schemas-microsoft-com:xml-diffgram-v1"'
+const DECIMALS = 8
+
+const SCHEMA = [
+  `<xs:schema id="${SET}" xmlns="" xmlns:xs="http://www.w3.org/2001/XMLSchema" ${MSDATA}>`,
+  `<xs:element name="${SET}" msdata:IsDataSet="true" msdata:UseCurrentLocale="true"><xs:complexType>`,
+  '<xs:choice minOccurs="0" maxOccurs="unbounded">',
+  `<xs:element name="${ROW}"><xs:complexType><xs:sequence>`,
+  '<xs:element name="COD_INDICADORINTERNO" type="xs:string" minOccurs="0" />',
+  '<xs:element name="DES_FECHA" type="xs:dateTime" minOccurs="0" />',
+  '<xs:element name="NUM_VALOR" type="xs:decimal" minOccurs="0" />',
+  '</xs:sequence></xs:complexType></xs:element>',
+  '</xs:choice></xs:complexType></xs:element></xs:schema>',
+].join('')
+
+/** The answer of the operation that gives a text: XML, escaped once. Undefined: no rows. */
+export function textOf(found: IndicatorValues | undefined): string {
+  if (!found || found.values.length === 0) return escapeText(`<${SET} />`)
+  const lines = rowsOf(found).flatMap((columns) => [
+    `  <${ROW}>`,
+    ...columns.map((column) => `    ${column}`),
+    `  </${ROW}>`,
+  ])
+  return escapeText([`<${SET}>`, ...lines, `</${SET}>`].join(END_OF_LINE))
+}
+
+/** The answer of the other operation: the schema of a table, and its rows. */
+export function dataSetOf(found: IndicatorValues | undefined): string {
+  const rows = found ? rowsOf(found) : []
+  const written = rows.map(
+    (columns, at) =>
+      `<${ROW} diffgr:id="${ROW}${at + 1}" msdata:rowOrder="${at}">${columns.join('')}</${ROW}>`,
+  )
+  const set = rows.length > 0 ? `<${SET} xmlns="">${written.join('')}</${SET}>` : `<${SET} xmlns="" />`
+  return `${SCHEMA}<diffgr:diffgram ${MSDATA} ${DIFFGR}>${set}</diffgr:diffgram>`
+}
+
+/** The document of an answer without an envelope; undefined: of none, as for a wrong token. */
+export function documentOf(hasRows: boolean, content: string | undefined): string {
+  const element = hasRows ? 'DataSet' : 'string'
+  const head = hasRows ? DECLARATION : `${DECLARATION}${END_OF_LINE}`
+  return content === undefined
+    ? `${head}<${element} xsi:nil="true" xmlns:xsi="${XSI}" xmlns="${NAMESPACE}" />`
+    : `${head}<${element} xmlns="${NAMESPACE}">${content}</${element}>`
+}
+
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** The columns of each row. */
+function rowsOf({ series, values }: IndicatorValues): string[][] {
+  const code = `<COD_INDICADORINTERNO>${escapeText(series.external_code)}</COD_INDICADORINTERNO>`
+  return values.map(({ day, value }) => [
+    code,
+    `<DES_FECHA>${day}T00:00:00-06:00</DES_FECHA>`,
+    `<NUM_VALOR>${withEightDecimals(value)}</NUM_VALOR>`,
+  ])
+}
+
+/** A value with exactly 8 decimals, of which the bank has never published more: the last one is rounded half up. */
+export function withEightDecimals(value: string): string {
+  const [whole = '', fraction = ''] = value.split('.')
+  if (fraction.length <= DECIMALS) return `${whole}.${fraction.padEnd(DECIMALS, '0')}`
+  const units = BigInt(whole + fraction.slice(0, DECIMALS)) + (fraction.charAt(DECIMALS) >= '5' ? 1n : 0n)
+  const digits = String(units).padStart(DECIMALS + 1, '0')
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`
+}

@@ -1,0 +1,145 @@
+// The bank's own API, as programs that are written against it ask: series and tables, and its form of errors.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withinASecond } from '../support.ts'
+import { addKey, openAsmx, URL_KEY } from './asmx.ts'
+
+const app = await openAsmx()
+const API = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
+const DAYS = 'fechaInicio=2026/03/22&fechaFin=2026/03/24&idioma=ES'
+const NO_DATA = '{"estado":true,"mensaje":"No existen datos para las fechas suministradas.","datos":[]}'
+const INVALID = '{"CodigoError":"400","Mensaje":"Parámetros de entrada inválidos."}'
+
+function ask(path: string, headers: Record<string, string> = { authorization: `Bearer ${URL_KEY}` }) {
+  return fetch(app.app.url + path, { headers })
+}
+
+async function read(path: string): Promise<string> {
+  const response = await ask(path)
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+  return `${response.status} ${await response.text()}`
+}
+
+test('an indicator is answered with the stored digits, up to today', async () => {
+  const venta = `200 {"estado":true,"mensaje":"Consulta exitosa","datos":[{"codigoIndicador":"318","nombreIndicador":"Tipo cambio venta","series":[{"fecha":"2026-03-22","valorDatoPorPeriodo":658.99},{"fecha":"2026-03-23","valorDatoPorPeriodo":620.18},{"fecha":"2026-03-24","valorDatoPorPeriodo":451}]}]}`
+  const slashes = DAYS.replaceAll(/(\d)\//g, '$1%2F')
+  for (const path of [
+    `${API}/indicadoresEconomicos/318/series?${DAYS}`,
+    `${API}/indicadoresEconomicos/318/series/?${slashes}`,
+    `${API.slice('/SDDE'.length)}/indicadoresEconomicos/318/series?${DAYS.replace('ES', 'en')}`,
+    `/compat/sdde${API.replace('GE', 'Ge')}/indicadoreseconomicos/318/Series?FECHAINICIO=2026/3/22&fechafin=2026/03/30`,
+  ]) {
+    assert.equal(await read(path), venta, path)
+  }
+  const euro = await read(
+    `${API}/indicadoresEconomicos/333/series?fechaInicio=1900/01/01&fechaFin=2026/03/20`,
+  )
+  assert.match(euro, /"series":\[\{"fecha":"2026-03-20","valorDatoPorPeriodo":1\.08765432\}\]/)
+})
+
+test('no data is an answer; an indicator that is not held is none, and in the log', async () => {
+  for (const days of [
+    '2020/01/01&fechaFin=2020/12/31',
+    '2026/03/25&fechaFin=2026/03/25',
+    '2026/03/24&fechaFin=2026/03/22',
+  ])
+    for (const path of ['indicadoresEconomicos/318', 'cuadro/1'])
+      assert.equal(await read(`${API}/${path}/series?fechaInicio=${days}`), `200 ${NO_DATA}`)
+  assert.equal(await read(`${API}/indicadoresEconomicos/3541/series?${DAYS}`), `400 ${INVALID}`)
+  const noted = () => app.logged.some((line) => /"shape":"sdde","indicator":"3541"/.test(line))
+  await withinASecond(async () => noted(), 'the indicator is in the log')
+})
+
+test('what is wrong is a 400 in the form of the bank', async () => {
+  for (const query of [
+    '',
+    '?fechaInicio=2026/03/22',
+    '?fechaInicio=22/03/2026&fechaFin=24/03/2026',
+    '?fechaInicio=2026/02/30&fechaFin=2026/03/24',
+    '?fechaInicio=%zz&fechaFin=2026/03/24',
+  ]) {
+    assert.equal(await read(`${API}/indicadoresEconomicos/318/series${query}`), `400 ${INVALID}`, query)
+  }
+  for (const path of [
+    'indicadoresEconomicos/318x',
+    'indicadoresEconomicos/%20',
+    'cuadro/2',
+    'cuadro/toString',
+  ])
+    assert.equal(await read(`${API}/${path}/series?${DAYS}`), `400 ${INVALID}`, path)
+  assert.match(await read(`${API}/nada`), /^404 \{"CodigoError":"404","Mensaje":"[^"]+"\}$/)
+})
+
+test('a table has its title, and each of its indicators', async () => {
+  const text = await read(`${API}/cuadro/1/series?${DAYS}`)
+  const table = JSON.parse(text.slice(4))
+  assert.equal(table.datos.length, 1)
+  const { titulo, periodicidad, indicadores } = table.datos[0]
+  assert.match(titulo, /^Tipo cambio de compra y de venta/)
+  assert.equal(periodicidad, 'Diaria')
+  assert.deepEqual(
+    indicadores.map((one: { codigoIndicador: string }) => one.codigoIndicador),
+    ['317', '318'],
+  )
+  const parities = JSON.parse((await read(`${API}/cuadro/520/series?${DAYS}`)).slice(4))
+  const euro = parities.datos[0].indicadores.find(
+    (one: { codigoIndicador: string }) => one.codigoIndicador === '333',
+  )
+  assert.deepEqual(euro, {
+    codigoIndicador: '333',
+    nombreIndicador: 'Euro',
+    series: [{ fecha: '2026-03-23', valorDatoPorPeriodo: 1.1 }],
+  })
+  assert.ok(parities.datos[0].indicadores.length >= 44)
+})
+
+test('a description says name, periodicity, unit, first and last day', async () => {
+  const euro = {
+    ...{ codigoIndicador: '333', nombreIndicador: 'Euro', periodicidad: 'Diaria', unidad: 'USD por EUR' },
+    ...{ fechaInicio: '2026-03-20', fechaFin: '2026-03-23' },
+  }
+  const one = JSON.parse((await read(`${API}/indicadoresEconomicos/333/metadata?idioma=ES`)).slice(4))
+  assert.deepEqual(one, { estado: true, mensaje: 'Consulta exitosa', datos: [euro] })
+  const table = JSON.parse((await read(`${API}/cuadro/520/metadata`)).slice(4))
+  assert.deepEqual(
+    table.datos[0].indicadores.find((one: { codigoIndicador: string }) => one.codigoIndicador === '333'),
+    euro,
+  )
+})
+
+test('without a key, with a wrong one or one of the old service it is a 401 in the form of the bank', async () => {
+  await addKey(app, { secret: 'AB12CD34EF', kind: 'bank', network: '127.0.0.0/8' })
+  const path = `${API}/indicadoresEconomicos/318/series?${DAYS}`
+  for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-api-key': 'AB12CD34EF' }]) {
+    const response = await ask(path, headers as Record<string, string>)
+    assert.equal(response.status, 401)
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer')
+    assert.match(await response.text(), /^\{"CodigoError":"401","Mensaje":"[^"]+"\}$/)
+  }
+  assert.equal((await ask(`/k/${URL_KEY}${path}`, {})).status, 200)
+})
+
+test('an answer is kept: it has a tag, and a client that holds it is told so', async () => {
+  const path = `${API}/indicadoresEconomicos/318/series?${DAYS}`
+  const headers = { authorization: `Bearer ${URL_KEY}`, 'content-type': 'application/json' }
+  const etag = (await ask(path, headers)).headers.get('etag') ?? ''
+  assert.equal((await ask(path, { ...headers, 'if-none-match': etag })).status, 304)
+})
+
+test('rounded parities are no data, unless the operator says so', async () => {
+  const days = 'fechaInicio=2026/03/20&fechaFin=2026/03/24'
+  for (const [serveRounded, roundedTo, text] of [
+    [false, null, /"datos":\[\]/],
+    [true, '2', /"valorDatoPorPeriodo":1\.09\}/],
+  ] as const) {
+    const site = await openAsmx({ token: null, listen: { compat: { open: 'any', serveRounded } } })
+    for (const path of ['indicadoresEconomicos/333', 'cuadro/520']) {
+      const response = await fetch(`${site.app.url}${API}/${path}/series?${days}`)
+      assert.equal(response.headers.get('x-rounded-to'), roundedTo)
+      assert.match(await response.text(), text)
+    }
+    const dollar = await fetch(`${site.app.url}${API}/indicadoresEconomicos/318/series?${days}`)
+    assert.match(await dollar.text(), /658\.99/)
+  }
+})
