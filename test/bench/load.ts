@@ -2,14 +2,16 @@
 // share a thread with what it measures. Run by others: node load.ts '{"port":…,"paths":[…],"headers":{…}}'
 
 import { connect, type Socket } from 'node:net'
+import { addDays } from '../../src/dates.ts'
 
 export type LoadOrder = {
   port: number
-  /** Asked in turn, beginning anywhere. */
+  /**
+   * Asked in turn, beginning anywhere. `{n}` is another number each time, `{day}` another of 15,000 days
+   * since 1984, `{year later}` the day a year after it.
+   */
   paths: string[]
   headers?: Record<string, string>
-  /** Whether each request has a parameter of its own, so that nobody has asked it before. */
-  fresh?: boolean
   connections?: number
   ms?: number
 }
@@ -25,14 +27,19 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** Runs a load and says how many answers came whole. */
 export function runLoad(order: LoadOrder): Promise<LoadResult> {
-  const { port, paths, headers = {}, fresh = false, connections = 32, ms = 2000 } = order
+  const { port, paths, headers = {}, connections = 32, ms = 2000 } = order
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const tail = ` HTTP/1.1\r\nHost: bench\r\n${head.join('')}\r\n`
   const requests = paths.map((path) => Buffer.from(`GET ${path}${tail}`))
-  const run = Date.now().toString(36) // another one than that of the load before
+  const fresh = paths.some((path) => /[{]n[}]|[{]day[}]/.test(path))
+  const run = Date.now() % 1e9 // another one than that of the load before
   const freshOf = (at: number) => {
-    const path = paths[at % paths.length] ?? ''
-    return `GET ${path}${path.includes('?') ? '&' : '?'}_=${run}-${at}${tail}`
+    const day = addDays('1984-01-01', ((run + at) * 7919) % 15_000)
+    const path = (paths[at % paths.length] ?? '')
+      .replace('{n}', `${run}${at}`)
+      .replace('{day}', day)
+      .replace('{year later}', addDays(day, 365))
+    return `GET ${path}${tail}`
   }
   const result: LoadResult = { requests: 0, bytes: 0, perSecond: 0, statuses: {} }
   const started = performance.now()

@@ -11,8 +11,6 @@ const ROUNDS = 3
 type Read = {
   name: string
   paths: string[]
-  /** Whether nobody has asked the same before: the answer is not there yet. */
-  fresh?: boolean
   must?: Figure['must']
 }
 
@@ -22,14 +20,29 @@ const latestOfDays = days.map((day) => `${LATEST}?on=${day}`)
 const conversions = days.map((day) => `/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${day}`)
 const all47 = days.map((day) => `/api/v1/rates?on=${day}`)
 
+function asmx(from: string, to: string): string {
+  const folder = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/ObtenerIndicadoresEconomicosXML'
+  return `${folder}?Indicador=318&FechaInicio=${from}&FechaFinal=${to}&Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token=`
+}
+
 const READS: Read[] = [
   { name: 'latest, one URL', paths: [LATEST], must: { atLeast: 0.55, aim: 0.75 } },
   { name: 'latest, random days', paths: latestOfDays, must: { atLeast: 0.5, aim: 0.7 } },
   { name: 'convert JPY to CRC, random days', paths: conversions, must: { atLeast: 0.45, aim: 0.6 } },
   { name: 'all 47, random days', paths: all47, must: { atLeast: 0.12, aim: 0.25 } },
-  { name: 'latest, never asked before', paths: latestOfDays, fresh: true },
-  { name: 'convert, never asked before', paths: conversions, fresh: true },
-  { name: 'all 47, never asked before', paths: all47, fresh: true },
+  {
+    name: 'convert, never asked before',
+    paths: ['/api/v1/convert?amount={n}&from=JPY&to=CRC&on={day}'],
+  },
+  { name: 'all 47, long forgotten', paths: ['/api/v1/rates?on={day}'] },
+  { name: 'Frankfurter latest', paths: ['/v1/latest?base=USD&symbols=CRC'], must: { atLeast: 0.5 } },
+  { name: 'Hacienda', paths: ['/indicadores/tc'], must: { atLeast: 0.5 } },
+  {
+    name: "the bank's old service, a day",
+    paths: [asmx('15/11/2015', '15/11/2015')],
+    must: { atLeast: 0.4 },
+  },
+  { name: "the bank's old service, a year", paths: [asmx('1/1/2015', '31/12/2015')], must: { atLeast: 0.5 } },
   {
     name: 'history of 15,800 points',
     paths: ['/api/v1/series/2/history?from=1983-01-01'],
@@ -45,7 +58,11 @@ export async function measureReads(dataDir: string, key: string): Promise<Figure
   const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers })
   const figures: Figure[] = []
   for (const read of READS) {
-    const size = (await (await ask(read.paths[0] ?? '')).arrayBuffer()).byteLength
+    const size = (
+      await (
+        await ask((read.paths[0] ?? '').replace('{n}', '1000000').replace('{day}', '2015-05-05'))
+      ).arrayBuffer()
+    ).byteLength
     figures.push(await beside(read, { port, headers }, size))
   }
   const etag = (await ask(LATEST)).headers.get('etag') ?? ''
@@ -56,12 +73,12 @@ export async function measureReads(dataDir: string, key: string): Promise<Figure
 }
 
 async function beside(
-  { name, paths, fresh, must }: Read,
+  { name, paths, must }: Read,
   to: Pick<LoadOrder, 'port' | 'headers'>,
   size: number,
 ): Promise<Figure> {
   const bare = await startPrinting(script('peers.ts', String(size)))
-  const order: LoadOrder = { ...to, paths, fresh: fresh ?? false }
+  const order: LoadOrder = { ...to, paths }
   await answersPerSecond({ ...order, ms: 500 }) // warm
   const seen = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
