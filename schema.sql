@@ -211,7 +211,7 @@ CREATE TABLE lost_contents (
   since  TEXT NOT NULL                             -- when that became known
 ) STRICT, WITHOUT ROWID;
 
--- What was done to documents, and by whom: kept for --keep-events days, also after the document is gone, which is why
+-- What was done to documents, and by which token or user: kept for --keep-events days, also after the document is gone, which is why
 -- nothing here refers to another table. A token is named as it was then. Of what is deleted the file name is not kept.
 CREATE TABLE events (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-// The one error class. Whoever throws says which of a closed set of things went wrong; what becomes of it
+// The one error class. The thrower says which of a closed set of things went wrong; what becomes of it
 // (an HTTP status, an exit code) is decided in one table at each edge: http/api/errors.ts and main.ts.
 
 export type ErrorCode =

@@ -115,6 +115,6 @@ function checkedValue(option: Option, source: string, given: unknown): unknown {
   const text = String(given)
   const fault = option.format.fault(text)
   if (fault === undefined) return option.format.read(text)
-  const shown = text.replace(/:\/\/[^/]*@/, '://***@') // a password in a URL is for nobody's journal
+  const shown = text.replace(/:\/\/[^/]*@/, '://***@') // a password in a URL does not belong into a journal
   throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(shown)}`)
 }

@@ -1,4 +1,4 @@
-// Where and to whom the server shows itself, from options.
+// Where the server listens and which clients see what, from options.
 
 import { BlockList, isIP } from 'node:net'
 import { AppError } from '../errors.ts'

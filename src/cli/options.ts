@@ -187,11 +187,13 @@ const TABLE = {
     help: 'for how many days it is kept who deleted which document',
     format: integer(1, 36_500),
   },
-  metrics: flag('show metrics for Prometheus at /metrics, to who asks on this machine and through no proxy'),
+  metrics: flag(
+    'show metrics for Prometheus at /metrics, to clients on this machine that come through no proxy',
+  ),
   'metrics-port': {
     value: 'PORT',
     fallback: undefined,
-    help: 'show them on this port instead, to everybody who gets to it; 0 takes a free one',
+    help: 'show them on this port instead, to every client that reaches it; 0 takes a free one',
     format: integer(0, 65535),
   },
   'metrics-host': {

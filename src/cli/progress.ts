@@ -3,7 +3,7 @@ import type { Terminal } from './command.ts'
 const EVERY_MS = 200
 
 /**
- * A line that is written over while a person watches. When nobody does there is nothing, or with `plainEveryMs` a line
+ * A line that is written over while a person watches. Without one there is nothing, or with `plainEveryMs` a line
  * of its own each time so many milliseconds have passed.
  */
 export function progressOf(

@@ -19,7 +19,7 @@ export function cronOf(options: Given): (provider: Provider) => string {
 
 /**
  * A provider's own settings, read anew at each call, so that a token can be renewed without a restart. There is no flag
- * for a token, because `ps` shows flags. To be called before root becomes the owner of a data directory, who may not be
+ * for a token, because `ps` shows flags. To be called before root becomes the owner of a data directory, a user that may not be
  * allowed to read the file: then the token that root saw holds.
  */
 export function settingsOfProviders(

@@ -1,4 +1,4 @@
-// A new secret for a key or token. The one before goes on for a while, so that who uses it can change over, and then ends
+// A new secret for a key or token. The one before goes on for a while, so that its users can change over, and then ends
 // by itself: its end is written down now, and compared with the clock at each request.
 
 import { endOfDay, type IsoDate } from '../dates.ts'

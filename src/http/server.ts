@@ -60,7 +60,7 @@ export type ServerOptions = {
   corsOrigins?: readonly string[] | undefined
   /** The shapes of other services: networks that need no key, and whether rounded values are answered; undefined: none. */
   compat?: { open: OpenNetworks | undefined; serveRounded: boolean } | undefined
-  /** `local`: at /metrics, for who asks on this machine. A place: there, for everybody who gets to it. */
+  /** `local`: at /metrics, for clients on this machine. A place: there, for each client that reaches it. */
   metrics?: 'local' | { host: string; port: number } | undefined
 }
 
@@ -74,7 +74,7 @@ type Frame = {
   errorsOf: (path: string) => ErrorShape
 }
 
-const CLIENT_GONE = 499 // as nginx logs it: there was nobody left to answer
+const CLIENT_GONE = 499 // as nginx logs it: there was no client left to answer
 const PROBES = new Set(['/healthz', '/readyz']) // asked every few seconds, by what keeps a record of its own
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
 

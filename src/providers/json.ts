@@ -42,7 +42,7 @@ function parsePlain(text: string): unknown {
 
 /**
  * The text with its numbers in quotes; what is not JSON stays so. The engine's own way to their text, a reviver, takes
- * five times as long, in which nobody else is served. Values are counted before they are made: 8 MiB of `{},` would
+ * five times as long, in which no other client is served. Values are counted before they are made: 8 MiB of `{},` would
  * become a gigabyte of objects.
  */
 function quoteNumbers(text: string): string {

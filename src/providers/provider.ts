@@ -9,7 +9,7 @@ export type RateType = 'compra' | 'venta' | 'referencia'
 /** Both ends included. */
 export type Window = Interval
 
-/** A series that the program knows of before it has asked anybody. */
+/** A series that the program knows of before it has asked its source. */
 export type CatalogueSeries = {
   /** The provider's own code; undefined when it must be learned by name from an answer. */
   externalCode: string | undefined

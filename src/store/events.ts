@@ -1,4 +1,4 @@
-// What was done to documents and by whom, for an auditor (decisions 1.9). An event is written in the transaction that it
+// What was done to documents and by which token or user, for an auditor (decisions 1.9). An event is written in the transaction that it
 // tells of, and outlives the document.
 
 import type { Db, Row } from './tables.ts'

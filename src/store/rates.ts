@@ -62,7 +62,7 @@ export async function selectRatesIn(
   return found
 }
 
-/** How many values are stored, and how many of them are rounded; series by series, so that nobody waits for the whole. */
+/** How many values are stored, and how many of them are rounded; series by series, so that no query waits for the whole. */
 export async function countRates(db: Db): Promise<RateCounts> {
   const sum = { all: 0, rounded: 0, roundedSeries: new Set<number>() }
   for (const { id } of await db.selectFrom('series').select('id').execute()) {

@@ -9,7 +9,7 @@ export type CoverageKind = 'answered' | 'final' | 'exact'
 /** A value that the bank changed, or a rounded one that became exact. */
 export type RevisionKind = 'correction' | 'refined'
 export type EventKind = 'deleted'
-/** Whether a token acted, or somebody on the command line. */
+/** Whether a token acted, or a user on the command line. */
 export type ActorKind = 'token' | 'cli'
 /** A key for a header; one that may stand in a URL or a form; an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'

@@ -1,5 +1,5 @@
 // Which of the published rows we believe, and what they change. Pure. A row is rejected with words rather
-// than stored on a guess: of an indicator nobody asked for, outside the days asked for, not a positive
+// than stored on a guess: of an indicator that was not asked for, outside the days asked for, not a positive
 // decimal, or given twice with two values (upstream 1).
 
 import { type IsoDate, isIsoDate } from '../dates.ts'

@@ -116,7 +116,7 @@ async function storeReading(
   const wanted = seriesOf({ ...state, series }, indicator === undefined ? group : alone(group, indicator))
   const problems: string[] = []
 
-  // A table holds more than is wanted: what is disabled is left out in silence, what nobody knows is said.
+  // A table holds more than is wanted: what is disabled is left out in silence, what is not known is said.
   const wantedCodes = new Set(wanted.map((one) => one.external_code))
   const rows =
     indicator !== undefined

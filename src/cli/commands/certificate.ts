@@ -1,5 +1,5 @@
 // A self-signed certificate for a server (RFC 5280, version 3), and the only door to the ASN.1 library. Node reads
-// certificates and makes none. It is for its names alone: not an authority, so that who has its key cannot make others.
+// certificates and makes none. It is for its names alone: not an authority, so that its key cannot make others.
 
 import { createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'

@@ -1,5 +1,5 @@
 // Completion for shells, made from the list of commands and the table of options. Nothing is asked of the program while
-// somebody types: what the scripts print is all in them.
+// the user types: what the scripts print is all in them.
 
 import { AppError } from '../../errors.ts'
 import { type Command, command } from '../command.ts'

@@ -1,5 +1,5 @@
 // Asking a server whether it is ready, and finding out why it cannot be asked: another protocol, a certificate that is
-// not trusted, nobody there.
+// not trusted, no server there.
 
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'

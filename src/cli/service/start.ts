@@ -1,5 +1,5 @@
 // Starting the unit, and why it does not start. systemd says only that it failed, and the reason stands in the journal:
-// whoever installs a service at night shall not have to look for it.
+// an administrator who installs a service at night shall not have to look for it.
 
 import { AppError } from '../../errors.ts'
 import type { Machine } from '../host.ts'

@@ -22,7 +22,7 @@ import { type Checking, checkContents, checkDatabase } from './check.ts'
 
 export type RestoreRequest = {
   dataDir: string
-  /** Whose the data directory shall be; undefined: whoever this process is. */
+  /** Whose the data directory shall be; undefined: the user of this process. */
   owner: Owner | undefined
   now: Date
   /** Leaves out the contents that are missing or altered, instead of restoring nothing. */

@@ -157,7 +157,7 @@ export async function needCompany(db: Db, id: number): Promise<CompanyRow> {
 }
 
 /**
- * What codes have in common that differ only by case. A code is looked up letter by letter, so who mixes up two such
+ * What codes have in common that differ only by case. A code is looked up letter by letter, so a client that mixes up two such
  * companies is told nothing: there must be no new ones.
  */
 export function withoutCase(code: string): string {

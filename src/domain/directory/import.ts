@@ -110,7 +110,7 @@ function codeMistakes(rows: readonly Placed<Company>[], stored: Directory['compa
   }
   for (const { id, name, code } of stored) if (!written.has(id)) hold(code, `company ${id} (${name})`)
   const mistakes: Mistake[] = []
-  // Those that stay as they are come first: two of them may differ by case, as long as nobody adds to it.
+  // Those that stay as they are come first: two of them may differ by case, as long as no other is added.
   for (const { place, row } of [...rows].sort(
     (a, b) => Number(isChanged(a.row)) - Number(isChanged(b.row)),
   )) {

@@ -1,4 +1,4 @@
-// The doctor's look at the files: contents that are missing, altered or left over, and who may read what.
+// The doctor's look at the files: contents that are missing, altered or left over, and which users may read what.
 
 import { join } from 'node:path'
 import { type Entry, isServed, listDataDir } from '../../store/backup/data-dir-files.ts'

@@ -1,4 +1,4 @@
-// Accepting an upload: what makes it a valid request, and whom it must name. All or nothing: one bad document and none is
+// Accepting an upload: what makes it a valid request, and what it must name. All or nothing: one bad document and none is
 // kept (decisions 3.5).
 
 import { AppError } from '../../errors.ts'
@@ -55,7 +55,7 @@ export function isMissing(sent: unknown): boolean {
 }
 
 /**
- * Refuses a company to a token that is bound to another one, and never looks whether it is there: what nobody asks
+ * Refuses a company to a token that is bound to another one, and never looks whether it is there: what is not asked
  * cannot be told, by words or by time. `bound` is the token's company, null: any.
  * @throws AppError `not-found`
  */

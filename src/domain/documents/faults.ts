@@ -1,4 +1,4 @@
-// What is wrong with a document of an upload, in words for whoever sent it (decisions 3.3 and 3.4).
+// What is wrong with a document of an upload, in words for its sender (decisions 3.3 and 3.4).
 
 import { TOO_LONG } from '../../json/value.ts'
 import type { Fault, UploadedDocument, UploadedField } from './upload.ts'

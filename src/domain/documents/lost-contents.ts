@@ -12,7 +12,7 @@ import { removeUnnamedBlob } from './removal.ts'
 
 /**
  * Looks for what is known to be lost: what is there again is lost no more, and what no row names any more is forgotten.
- * Only while nobody uploads.
+ * Only while nothing is uploaded.
  */
 export async function settleLostContents(db: Db, blobsDir: string): Promise<{ found: number; lost: number }> {
   const lost = await selectLostContents(db)

@@ -16,7 +16,7 @@ export type Removed = {
   bytes: number
 }
 
-/** Who deletes, and the clock that says when. */
+/** The token or user that deletes, and the clock that says when. */
 export type Deleter = Actor & { clock: Clock }
 
 export type Purge = {

@@ -21,7 +21,7 @@ export type UploadedDocument = {
   content: 'good' | 'empty' | 'not base64' | 'not a string' | undefined
 }
 
-/** What is wrong with a document, in words for whoever sent it. */
+/** What is wrong with a document, in words for its sender. */
 export type Fault = { field: 'name' | 'mimetype' | 'base64'; message: string }
 
 /** `index` counts the documents of the request from 0. */

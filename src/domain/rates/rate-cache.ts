@@ -1,6 +1,6 @@
 // The read model. A series is read whole, once, into a column that is kept until the series changes; every
-// rates answer is a pure function over such columns (rates.ts). All parts of a snapshot are of one revision, whoever
-// writes meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
+// rates answer is a pure function over such columns (rates.ts). All parts of a snapshot are of one revision, whatever
+// is written meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
 // changed since.
 
 import { setImmediate } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// The published sides of a pair, day by day: for whoever asks for compra and venta beside each other.
+// The published sides of a pair, day by day: for answers that have compra and venta beside each other.
 
 import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
 import type { RateType } from '../../providers/provider.ts'

@@ -24,7 +24,7 @@ export type Api = {
 }
 
 export type Credentials = {
-  /** Notes in the event's context who asks. @throws AppError for who may not */
+  /** Notes in the event's context which client asks. @throws AppError for one that may not */
   check(event: H3Event, endpoint: AnyEndpoint): void | Promise<void>
   /** What OpenAPI calls it, its security scheme there, and what its refusals mean, by status. */
   name: string

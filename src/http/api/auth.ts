@@ -1,4 +1,4 @@
-// Who may ask. Secrets are compared by their SHA-256: what an attacker could learn from the time a look-up
+// Which clients may ask. Secrets are compared by their SHA-256: what an attacker could learn from the time a look-up
 // takes is about a hash that they cannot steer. The active ones are held in memory and renewed when they change; before
 // one that is not among them is refused, memory is renewed, for it may have been made a moment ago (decisions 1.6).
 

@@ -1,5 +1,5 @@
 // Request bodies: bounded in size, and in how long a client may be silent. A body is read only after the
-// request was let in, so that who is refused need not send it.
+// request was let in, so that a client that is refused need not send it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../errors.ts'
@@ -12,7 +12,7 @@ export type BodyLimits = {
   watch?: (bytes: number) => Promise<void>
 }
 
-/** In 30 s it is 550 bytes a second, which the slowest line brings: who sends less holds a turn for nothing. */
+/** In 30 s it is 550 bytes a second, which the slowest line brings: a client that sends less holds a turn for nothing. */
 const LEAST_BYTES = 16 * 1024
 const WATCH_EVERY = 32 * 1024 * 1024
 const DRAIN_MS = 10_000

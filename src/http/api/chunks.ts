@@ -27,7 +27,7 @@ export async function sendChunks(
   }
 }
 
-/** Whether the bytes went to the kernel; false when the client is gone, whom they might wait for without end. */
+/** Whether the bytes went to the kernel; false when the client is gone, so that nothing waits for it without end. */
 function written(res: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     if (res.closed || res.destroyed) return resolve(false)

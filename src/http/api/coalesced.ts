@@ -1,9 +1,9 @@
-// One work for all who need it at the same time, so that however many ask, it is done only so often.
+// One work for all callers that need it at the same time, so that however many ask, it is done only so often.
 
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * The promise that it returns is of a turn of the work that begins after the call; who calls meanwhile shares it. Turns
+ * The promise that it returns is of a turn of the work that begins after the call; callers meanwhile share it. Turns
  * begin at least `apartMs` apart.
  */
 export function coalesced(work: () => Promise<void>, apartMs: number): () => Promise<void> {

@@ -1,4 +1,4 @@
-// Query parameters that an endpoint does not have (decisions 1.5): who asks for `?date=2020-01-01` where the parameter is
+// Query parameters that an endpoint does not have (decisions 1.5): a client that asks for `?date=2020-01-01` where the parameter is
 // `on` must not get today's rate with a 200. What an endpoint has is what its schema declares, and nothing else.
 
 import { editDistance } from '../../edit-distance.ts'

@@ -114,7 +114,7 @@ export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: Bloc
   const isProxied = proxies !== undefined && isAmong(peer, proxies)
   if (!isProxied && isForwarded(req)) return false
   const client = isProxied ? clientOf(peer, req, proxies) : peer
-  if (isProxied && isAmong(client, proxies)) return false // it names nobody before itself
+  if (isProxied && isAmong(client, proxies)) return false // it names no client before itself
   if (isLoopback(client)) return !isProxied && isLocal(req) && isAmong(client, open)
   return isAmong(client, open)
 }

@@ -93,7 +93,7 @@ export function shapeReply<A, T>(
   })
 }
 
-/** Lets in who has a key, or is in an open network. */
+/** Lets in a client that has a key, or is in an open network. */
 export function shapeCredentials(admission: Admission): Credentials {
   return {
     check(event) {

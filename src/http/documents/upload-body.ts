@@ -15,7 +15,7 @@ export type UploadReader = {
   /**
    * Reads the whole body. Throws AppError 'bad-request' for what is not JSON, what `memory` throws, and whatever body or
    * contents throw. The body is then left where it is, neither drained nor destroyed, so that the request can still be
-   * answered; who wants to drain it iterates over it again.
+   * answered; a caller that drains it iterates over it again.
    */
   read(body: AsyncIterable<Uint8Array>): Promise<void>
   /** Removes the contents that were not committed, and frees the memory that was held for them. */

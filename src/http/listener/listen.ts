@@ -63,7 +63,7 @@ export async function listenOn(
   // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
   Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
   server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
-  server.on('checkContinue', begin) // who is refused is not told to send on: body.ts says when to
+  server.on('checkContinue', begin) // a client that is refused is not told to send on: body.ts says when to
   server.on('connect', ({ url = '' }, socket) => {
     // It has let go of its parser: answers before it on the socket can no longer be finished.
     if (connections.answersOn(socket)?.size) socket.destroy()

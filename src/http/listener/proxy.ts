@@ -1,4 +1,4 @@
-// Who asks. Behind a proxy the peer is the proxy, and the client is who its X-Forwarded-For names: believed only
+// The address of a client. Behind a proxy the peer is the proxy, and the client is what its X-Forwarded-For names: believed only
 // of addresses that the administrator trusts. It is for the log, and for networks that the administrator opened
 // (http/compat/admission.ts).
 
@@ -33,7 +33,7 @@ export function networksFault(text: string): string | undefined {
     : `must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: ${JSON.stringify(wrong)} is none`
 }
 
-/** The address of who sent the request, before the proxies that are trusted. */
+/** The address of the client, before the proxies that are trusted. */
 export function clientOf(peer: string, req: IncomingMessage, proxies: BlockList): string {
   const hops = String(req.headers['x-forwarded-for'] ?? '').split(',')
   let client = peer

@@ -1,4 +1,4 @@
-// TLS for who has no proxy: a certificate and its key, read again when their files change, so that a renewal
+// TLS without a proxy: a certificate and its key, read again when their files change, so that a renewal
 // needs no restart. No Strict-Transport-Security: clients are programs, and the host may serve other things.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'

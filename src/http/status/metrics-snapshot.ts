@@ -1,4 +1,4 @@
-// What the metrics say of the program's state, read when somebody asks. What takes a walk over all rows is kept, and
+// What the metrics say of the program's state, read when they are asked for. What takes a walk over all rows is kept, and
 // walked again only after a hundred times as long as the walk took: at most a hundredth of the processor goes there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -102,7 +102,7 @@ async function walk(db: Db): Promise<Totals> {
   return totals
 }
 
-/** Does the work at most for its share of the time. Who asks meanwhile gets the result of before, if the work is long. */
+/** Does the work at most for its share of the time. A caller meanwhile gets the result of before, if the work is long. */
 function kept<T>(work: () => Promise<T>): () => Promise<T> {
   let before: { result: T; tookMs: number; until: number } | undefined
   let working: Promise<T> | undefined
@@ -121,7 +121,7 @@ function kept<T>(work: () => Promise<T>): () => Promise<T> {
     if (before && performance.now() < before.until) return before.result
     working ??= begin()
     if (!before || before.tookMs < LONG_WALK_MS) return working
-    working.catch(() => {}) // who asks next hears of it
+    working.catch(() => {}) // the next caller hears of it
     return before.result
   }
 }

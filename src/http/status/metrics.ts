@@ -1,4 +1,4 @@
-// What Prometheus reads at /metrics. Who wants no metrics does not load this file, nor the library.
+// What Prometheus reads at /metrics. A server without metrics does not load this file, nor the library.
 // Labels are route templates, known methods and statuses of ours: a client cannot make new ones.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'

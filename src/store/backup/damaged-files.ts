@@ -85,7 +85,7 @@ export function openDamagedFiles(
       }
       place(draft, list)
       if (copies.length > 0) place(files, dir)
-      rmSync(work, { recursive: true }) // now: who is killed after the last step leaves nothing
+      rmSync(work, { recursive: true }) // now: a process that is killed after the last step leaves nothing
       await flush(dirname(dataDir))
     },
     close(landed) {

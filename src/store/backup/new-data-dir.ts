@@ -50,7 +50,7 @@ export type NewDataDir = {
  * Begins a data directory, and holds its locks. One that is not there is built beside its place; one that is there,
  * empty, inside of it, because it may be a mount point or lie where its owner can make nothing. There the database is
  * the last to arrive.
- * @param owner whose it shall be; undefined: whoever this process is
+ * @param owner whose it shall be; undefined: the user of this process
  * @throws AppError `failed` when it is not empty or in use
  */
 export function beginDataDir(given: string, owner: Owner | undefined): NewDataDir {
@@ -67,7 +67,7 @@ export function beginDataDir(given: string, owner: Owner | undefined): NewDataDi
   try {
     locks = lockAll(isThere ? dataDir : work, dataDir)
   } catch (error) {
-    // No room for a lock on a full disk. One that somebody holds would be an AppError, and the work theirs.
+    // No room for a lock on a full disk. One that is held would be an AppError, and the work theirs.
     if (isNew && !(error instanceof AppError)) rmSync(work, { recursive: true, force: true })
     throw error
   }

@@ -1,6 +1,6 @@
 // A backup set: a directory of backups that share their contents.
 //
-//   DIR/backup.lock              marks the set, and is held by who writes to it
+//   DIR/backup.lock              marks the set, and is held by the process that writes to it
 //   DIR/README.txt               what to do with all this, also without the program
 //   DIR/restored.json            how far the ids of restores went (restore-note.ts)
 //   DIR/blobs/ab/cd/<sha256>     contents, each once for all backups that name it
@@ -57,7 +57,7 @@ export type BackupSet = {
 
 /**
  * Opens the set to write backups of a data directory to it, making it in a directory that is empty or not there.
- * @throws AppError `failed` when it is no set, somebody is writing to it, or it cannot be written to
+ * @throws AppError `failed` when it is no set, another process is writing to it, or it cannot be written to
  */
 export async function openBackupSet(given: string, dataDir: string): Promise<BackupSet> {
   const dir = resolve(given)

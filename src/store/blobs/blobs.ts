@@ -44,7 +44,7 @@ export type Blobs = {
   /** Whether there is such a blob, without waiting: for use inside a transaction. */
   isThere(sha256: string): boolean
   list(): AsyncGenerator<string>
-  /** Removes what a crash left: all temporary files and the blobs without a row. Only while nobody uploads. */
+  /** Removes what a crash left: all temporary files and the blobs without a row. Only while nothing is uploaded. */
   removeOrphans(
     isNamed: (sha256: string) => boolean | Promise<boolean>,
   ): Promise<{ temporary: number; unnamed: number }>

@@ -89,7 +89,7 @@ export async function* checkedChunks(chunks: Chunks, content: { sha256: string; 
   }
 }
 
-/** The same in memory of their own, for who keeps them. */
+/** The same in memory of their own, for a caller that keeps them. */
 export async function* copiesOf(chunks: Chunks): Chunks {
   for await (const chunk of chunks) yield Buffer.from(chunk)
 }

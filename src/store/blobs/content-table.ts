@@ -18,7 +18,7 @@ type Slots = { bytes: Buffer; held: Int32Array; used: number }
 
 const HASH_BYTES = 32
 const RECORD_BYTES = HASH_BYTES + 8
-const PARTS = 256 // each of which grows for itself, so that nobody waits for a million to move
+const PARTS = 256 // each of which grows for itself, so that no upload waits for a million to move
 const PART_BITS = 8
 const FIRST_SLOTS = 8
 

@@ -23,7 +23,7 @@ const PAGES_AT_ONCE = 200 // 0.8 MB: a server answers in between
 export async function copyDatabase(source: string, target: string, signal?: AbortSignal): Promise<void> {
   const sqlite = openRaw(source)
   try {
-    // A read transaction that stays open: without it every commit of somebody else would start the copy anew.
+    // A read transaction that stays open: without it every commit of another process would start the copy anew.
     sqlite.exec('begin')
     sqlite.prepare('select 1 from sqlite_schema limit 1').get()
     closeSync(openSync(target, 'wx', 0o600))
@@ -49,7 +49,7 @@ export async function copyDatabase(source: string, target: string, signal?: Abor
 export type OpenedDatabase = { db: Db; schema: number; close(): Promise<void> }
 
 /**
- * Opens a database to look at it. `live`: somebody may be writing to it; else it is a copy that nobody touches.
+ * Opens a database to look at it. `live`: a server may be writing to it; else it is a copy that no process touches.
  * @throws AppError `failed` when it is not there, not ours, or of a newer program
  */
 export function openToRead(path: string, { live }: { live: boolean }): OpenedDatabase {

@@ -1,4 +1,4 @@
-// Opens the one SQLite file of a data directory: who may read it, how safely it writes, which schema it has.
+// Opens the one SQLite file of a data directory: which users may read it, how safely it writes, which schema it has.
 // Refuses a file of a newer program and a file that is not ours.
 
 import {

@@ -66,7 +66,7 @@ function withStatementCache(sqlite: Sqlite.Database): SqliteDatabase {
   }
 }
 
-// Kysely would hold the connection for who waits for another process: the driver below gives the turns instead.
+// Kysely would hold the connection for a query that waits for another process: the driver below gives the turns instead.
 class ConcurrentAdapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true
@@ -150,7 +150,7 @@ function retrying(
         try {
           return await plain.executeQuery<R>(query)
         } catch (error) {
-          // Inside a transaction the lock is held already, and nobody else may come between.
+          // Inside a transaction the lock is held already, and no other query may come between.
           if (!isBusy(error) || inTransaction()) throw error
           until ??= performance.now() + patienceMs
           if (performance.now() > until) throw error

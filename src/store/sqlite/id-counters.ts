@@ -20,7 +20,7 @@ export function readCounters(sqlite: Sqlite.Database): Counters {
 }
 
 /**
- * Moves each counter 1,000,000 above what it is and what `above` says, so that no id is given again that somebody may
+ * Moves each counter 1,000,000 above what it is and what `above` says, so that no id is given again that a client may
  * have seen. An ERP may have chosen ids near 2^53: there it moves by half of what is left.
  */
 export function raiseCounters(sqlite: Sqlite.Database, above: Counters = {}): Counters {

@@ -12,7 +12,7 @@ export type Lock = { release(): void }
 // Without it two that ask in the same instant may both be refused: each has a foot in the door.
 const SETTLED_WITHIN_MS = 20
 
-/** Takes the lock, or returns undefined when somebody holds it. */
+/** Takes the lock, or returns undefined when it is held. */
 export function takeLock(
   dataDir: string,
   name: 'sync.lock' | 'serve.lock' | 'backup.lock',

@@ -13,7 +13,7 @@ import { renewEpoch } from './restored-database.ts'
 
 const COPY = /^cambista\.db\.v(\d+)-.*\.bak$/
 
-/** What a copy is called that was not finished; nothing is in it that anybody needs. */
+/** What a copy is called that was not finished; nothing is in it that is needed. */
 export const UNFINISHED_COPY = /^cambista\.db\.v\d+-.*\.bak\.partial$/
 
 /**

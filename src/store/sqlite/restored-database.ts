@@ -55,7 +55,7 @@ export function renewEpoch(sqlite: Sqlite.Database): string {
   )
 }
 
-/** The epoch of a database that nobody writes to; undefined: it is not there, or not finished. */
+/** The epoch of a database without a writer; undefined: it is not there, or not finished. */
 export function epochOf(path: string): string | undefined {
   let sqlite: Sqlite.Database | undefined
   try {

@@ -1,5 +1,5 @@
 // The bank's old web service `wsindicadoreseconomicos.asmx`, which was switched off in 2026: both operations by GET, form and
-// SOAP. Its key is a parameter like others, so that a body is read before it is known who asks.
+// SOAP. Its key is a parameter like others, so that a body is read before the client is known.
 
 import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
