@@ -13,7 +13,7 @@ const SDDE_BASE = /^(?:\/sdde)?\/api\/bccr\.ge\.sdde\.publico\.indicadores\.api(
 const DATE = String.raw`\d{4}-\d\d-\d\d`
 const UNVERSIONED = new RegExp(`^/(?:latest|current|currencies|${DATE}(?:\\.\\.(?:${DATE})?)?)$`)
 const APILAYER = /^(?:\/api|\/currency_data)?\/(live|historical|convert|timeframe|list)$/
-const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE})$`)
+const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE}|(?<=fixer/)convert)$`)
 const OXR = new RegExp(
   `^/api/(latest|currencies|usage|time-series|historical/${DATE})\\.json$|^/api/convert/[^/]+/[^/]+/[^/]+$`,
 )

@@ -33,6 +33,8 @@ for (const [asked, target] of [
   ['/latest?access_key=a', '/compat/fixer/api/latest?access_key=a'],
   ['/fixer/2026-01-02', '/compat/fixer/api/2026-01-02'],
   ['/api/latest', '/compat/fixer/api/latest'],
+  ['/api/convert?from=USD', '/compat/currencylayer/convert?from=USD'],
+  ['/fixer/convert?from=USD', '/compat/fixer/api/convert?from=USD'],
   ['/api/latest.json', '/compat/oxr/api/latest.json'],
   ['/api/historical/2026-01-02.json', '/compat/oxr/api/historical/2026-01-02.json'],
   ['/api/convert/1/USD/CRC', '/compat/oxr/api/convert/1/USD/CRC'],

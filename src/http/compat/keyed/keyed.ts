@@ -1,0 +1,18 @@
+// The services that sell rates by the key. Each is an API of its own, for the sake of its errors.
+
+import type { Api } from '../../api/api.ts'
+import type { ShapeDeps } from '../shape.ts'
+import { APILAYER_ERRORS } from './apilayer.ts'
+import { currencylayer } from './currencylayer.ts'
+import { fixer } from './fixer.ts'
+
+export function keyedApis(deps: ShapeDeps): Api[] {
+  return [
+    {
+      prefixes: ['/compat/currencylayer'],
+      errors: APILAYER_ERRORS,
+      endpoints: currencylayer(deps),
+    },
+    { prefixes: ['/compat/fixer'], errors: APILAYER_ERRORS, endpoints: fixer(deps) },
+  ]
+}
