@@ -5,6 +5,7 @@ import type { ShapeDeps } from '../shape.ts'
 import { APILAYER_ERRORS } from './apilayer.ts'
 import { currencylayer } from './currencylayer.ts'
 import { fixer } from './fixer.ts'
+import { OXR_ERRORS, oxr } from './oxr.ts'
 
 export function keyedApis(deps: ShapeDeps): Api[] {
   return [
@@ -14,5 +15,6 @@ export function keyedApis(deps: ShapeDeps): Api[] {
       endpoints: currencylayer(deps),
     },
     { prefixes: ['/compat/fixer'], errors: APILAYER_ERRORS, endpoints: fixer(deps) },
+    { prefixes: ['/compat/oxr'], errors: OXR_ERRORS, endpoints: oxr(deps) },
   ]
 }
