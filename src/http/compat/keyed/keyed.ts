@@ -4,6 +4,7 @@ import type { Api } from '../../api/api.ts'
 import type { ShapeDeps } from '../shape.ts'
 import { APILAYER_ERRORS } from './apilayer.ts'
 import { currencylayer } from './currencylayer.ts'
+import { EXCHANGERATE_API_ERRORS, exchangerateApi } from './exchangerate-api.ts'
 import { fixer } from './fixer.ts'
 import { OXR_ERRORS, oxr } from './oxr.ts'
 
@@ -16,5 +17,10 @@ export function keyedApis(deps: ShapeDeps): Api[] {
     },
     { prefixes: ['/compat/fixer'], errors: APILAYER_ERRORS, endpoints: fixer(deps) },
     { prefixes: ['/compat/oxr'], errors: OXR_ERRORS, endpoints: oxr(deps) },
+    {
+      prefixes: ['/compat/exchangerate-api'],
+      errors: EXCHANGERATE_API_ERRORS,
+      endpoints: exchangerateApi(deps),
+    },
   ]
 }
