@@ -64,6 +64,9 @@ test('the key of ExchangeRate-API stands inside the path, and is cut out too', (
     ['/v6/secret/latest/USD', '/v6/keyed/latest/USD'],
     ['/v6/secret/pair/USD/CRC/10?x=1', '/v6/keyed/pair/USD/CRC/10?x=1'],
     ['/compat/exchangerate-api/v6/secret/codes', '/v6/keyed/codes'],
+    ['/v6/secret/latest/USD/', '/v6/keyed/latest/USD'],
+    ['/v6/secret/latest/USD/?x=1//', '/v6/keyed/latest/USD?x=1//'],
+    ['/v6/secret/latest/USD?x=1/', '/v6/keyed/latest/USD?x=1/'],
   ] as const) {
     assert.deepEqual(addressOf(asked), { target: `/compat/exchangerate-api${path}`, key: 'secret' })
   }
