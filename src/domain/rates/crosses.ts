@@ -80,6 +80,37 @@ export async function crossesBetween(
   return [...byDay.keys()].sort((a, b) => a - b).flatMap((day) => byDay.get(day) ?? [])
 }
 
+/**
+ * The rates on each day of a range that has any, in the order of days and of `quotes`: as crossesOn has them. One day is
+ * in memory at a time, for decades of all currencies take hundreds of megabytes. Others have their turn meanwhile.
+ */
+export async function* crossesByDay(
+  snapshot: RateSnapshot,
+  { from, to, ...query }: CrossQuery & { from: IsoDate; to: IsoDate },
+): AsyncGenerator<{ day: IsoDate; crosses: readonly Cross[] }> {
+  const routes = routesOf(snapshot, query)
+  const columns = columnsById(routes, await snapshot.columns(seriesOf(routes)))
+  const valueOn = valuer(snapshot, columns)
+  const begun = routes.map((route) => ({ ...route, first: firstDayOf(route.legs, columns) }))
+  const last = dayOf(to)
+  let computed = 0
+  for (
+    let number = Math.max(dayOf(from), Math.min(...begun.map(({ first }) => first)));
+    number <= last;
+    number++
+  ) {
+    const day = isoOf(number)
+    const crosses = begun.flatMap(({ quote, legs, first }) =>
+      number < first ? [] : (valueOn(quote, legs, day) ?? []),
+    )
+    if (crosses.length > 0) yield { day, crosses }
+    computed += crosses.length + 1
+    if (computed < COMPUTED_AT_ONCE) continue
+    computed = 0
+    await setImmediate()
+  }
+}
+
 function isExact(legs: readonly ValuedLeg[]): boolean {
   return legs.every(
     ({ series, point }) => point.rounded_to === undefined || series.rate_type !== 'referencia',
@@ -132,4 +163,10 @@ function daysOf(
     for (const day of columns.get(series.id)?.days ?? []) if (day >= first && day <= last) days.add(day)
   }
   return days
+}
+
+/** The first day on which each leg can have a value; a currency in itself has one on any. */
+function firstDayOf(legs: readonly Leg[], columns: ReadonlyMap<number, Column>): number {
+  const begins = legs.map(({ series }) => columns.get(series.id)?.days[0] ?? Number.POSITIVE_INFINITY)
+  return Math.max(Number.NEGATIVE_INFINITY, ...begins)
 }

@@ -13,7 +13,7 @@ const SDDE_BASE = /^(?:\/sdde)?\/api\/bccr\.ge\.sdde\.publico\.indicadores\.api(
 const DATE = String.raw`\d{4}-\d\d-\d\d`
 const UNVERSIONED = new RegExp(`^/(?:latest|current|currencies|${DATE}(?:\\.\\.(?:${DATE})?)?)$`)
 const APILAYER = /^(?:\/api|\/currency_data)?\/(live|historical|convert|timeframe|list)$/
-const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE})$`)
+const FIXER = new RegExp(`^/(?:api|fixer)/(latest|symbols|timeseries|${DATE}|(?<=fixer/)convert)$`)
 const OXR = new RegExp(
   `^/api/(latest|currencies|usage|time-series|historical/${DATE})\\.json$|^/api/convert/[^/]+/[^/]+/[^/]+$`,
 )
@@ -60,17 +60,15 @@ export function addressOf(target: string): Address {
   const own = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
   if (own) {
     const [whole, version, inside] = own
-    const path = rest.slice(rest.indexOf(whole) + whole.length)
-    return { target: `/compat/exchangerate-api${version}/keyed${path}`, key: inside }
+    const { path, query } = partsOf(rest.slice(rest.indexOf(whole) + whole.length))
+    return { target: `/compat/exchangerate-api${version}/keyed${path}${query}`, key: inside }
   }
   return { target: shapeTarget(rest) ?? rest, key }
 }
 
 function shapeTarget(target: string): string | undefined {
-  const at = target.indexOf('?')
-  const [whole, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at)]
-  const [prefix, name] = NAMED.exec(whole) ?? []
-  const path = (prefix === undefined ? whole : whole.slice(prefix.length)).replace(/\/+$/, '')
+  const [prefix = '', name] = NAMED.exec(target) ?? []
+  const { path, query } = partsOf(target.slice(prefix.length))
   if (name !== undefined) {
     const found = SHAPES[ALIASES[name] ?? name]?.(path, query) ?? path
     return `/compat/${name}${found}${query}`
@@ -80,4 +78,13 @@ function shapeTarget(target: string): string | undefined {
     if (found !== undefined) return `/compat/${shape}${found}${query}`
   }
   return undefined
+}
+
+/** A path without slashes at its end, and its query. */
+function partsOf(target: string): { path: string; query: string } {
+  const at = target.indexOf('?')
+  const whole = at < 0 ? target.length : at
+  let end = whole
+  while (target[end - 1] === '/') end -= 1 // a pattern such as /\/+$/ takes the square of the time for slashes within
+  return { path: target.slice(0, end), query: target.slice(whole) }
 }

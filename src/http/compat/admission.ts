@@ -57,6 +57,8 @@ const WRONG_A_MINUTE = 20
 const MINUTE_MS = 60_000
 const ADDRESSES_BYTES = 1024 * 1024
 const NO_KEY = 'Missing or invalid key'
+/** What is known of a refusal where no key was sent: some services call that another error. */
+export const NO_KEY_SENT = 'no key sent'
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { keyring, clock, open, proxies } = deps
@@ -80,7 +82,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const admit = (): Admitted => {
       if (sent === undefined) {
         if (isOpen) return { side: 'venta' }
-        throw new AppError('unauthorized', NO_KEY)
+        throw new AppError('unauthorized', NO_KEY, { details: NO_KEY_SENT })
       }
       const key = keyring.checkKey(sent.secret)
       checkPlace(key, sent.isHeader, inBody !== undefined, client)

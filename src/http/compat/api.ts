@@ -15,6 +15,7 @@ import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
 import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
+import { keyedApis } from './keyed/keyed.ts'
 import { createMissed } from './missed.ts'
 import { noteAddress } from './origin.ts'
 import { sddeApi } from './sdde/sdde.ts'
@@ -49,6 +50,7 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     ...haciendaApis(deps),
     frankfurterV1Api(deps),
     frankfurterV2Api(deps),
+    ...keyedApis(deps),
     valorApi(deps),
   ]
   return apis.map((api) => ({ credentials, ...api }))

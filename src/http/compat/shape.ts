@@ -43,25 +43,31 @@ export type ShapeEndpoint<A, T> = {
   path: string
   summary: string
   contentType: string | ((asked: A) => string)
+  /** Whether no key is needed. */
+  open?: boolean
   /** What is asked for: all that the answer depends on. @throws AppError in the words of the shape */
   ask(asked: Asked): A
   find(snapshot: RateSnapshot, asked: A): T | Promise<T>
   encode(found: T, asked: A): string | Uint8Array
   /** To how many decimals the answer is rounded, if it is. */
-  roundedTo?(found: T): number | undefined
+  roundedTo?(found: NoInfer<T>): number | undefined
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
 /** An endpoint of a shape. Its answers are kept by what is asked, the side included. */
 export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, T>): AnyEndpoint {
-  const { path, summary } = endpoint
+  const { path, summary, open = false } = endpoint
   return get({
     path,
     summary,
+    open,
     answer: v.any(),
     ignoresUnknown: true,
-    handle: ({ event }) => shapeReply(deps, endpoint, event, (event.context.admitted as Admitted).side),
+    handle({ event }) {
+      const { side } = (event.context.admitted as Admitted | undefined) ?? { side: 'venta' as const }
+      return shapeReply(deps, endpoint, event, side)
+    },
   })
 }
 

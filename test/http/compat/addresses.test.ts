@@ -33,6 +33,8 @@ for (const [asked, target] of [
   ['/latest?access_key=a', '/compat/fixer/api/latest?access_key=a'],
   ['/fixer/2026-01-02', '/compat/fixer/api/2026-01-02'],
   ['/api/latest', '/compat/fixer/api/latest'],
+  ['/api/convert?from=USD', '/compat/currencylayer/convert?from=USD'],
+  ['/fixer/convert?from=USD', '/compat/fixer/api/convert?from=USD'],
   ['/api/latest.json', '/compat/oxr/api/latest.json'],
   ['/api/historical/2026-01-02.json', '/compat/oxr/api/historical/2026-01-02.json'],
   ['/api/convert/1/USD/CRC', '/compat/oxr/api/convert/1/USD/CRC'],
@@ -62,6 +64,9 @@ test('the key of ExchangeRate-API stands inside the path, and is cut out too', (
     ['/v6/secret/latest/USD', '/v6/keyed/latest/USD'],
     ['/v6/secret/pair/USD/CRC/10?x=1', '/v6/keyed/pair/USD/CRC/10?x=1'],
     ['/compat/exchangerate-api/v6/secret/codes', '/v6/keyed/codes'],
+    ['/v6/secret/latest/USD/', '/v6/keyed/latest/USD'],
+    ['/v6/secret/latest/USD/?x=1//', '/v6/keyed/latest/USD?x=1//'],
+    ['/v6/secret/latest/USD?x=1/', '/v6/keyed/latest/USD?x=1/'],
   ] as const) {
     assert.deepEqual(addressOf(asked), { target: `/compat/exchangerate-api${path}`, key: 'secret' })
   }

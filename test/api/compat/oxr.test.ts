@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { send } from '../support.ts'
+import {
+  bodyOf,
+  FIRST,
+  FRIDAY,
+  jsonOf,
+  openKeyedApp,
+  SUNDAY,
+  seconds,
+  sentInEachWay,
+  TODAY,
+} from './keyed-support.ts'
+
+type Table = { timestamp: number; base: string; rates: Record<string, number> }
+type Failed = { error: boolean; status: number; message: string; description: string }
+
+const app = await openKeyedApp()
+
+test('latest.json: a table of the dollar, in the order of the service', async () => {
+  const stamp = seconds(TODAY, '12:00:00')
+  const body = await bodyOf(app, '/api/latest.json?symbols=USD,CRC&show_alternative=1&prettyprint=false')
+  assert.match(body, /^\{"disclaimer":"[^"]+","license":"[^"]+",/)
+  assert.ok(body.endsWith(`,"timestamp":${stamp},"base":"USD","rates":{"CRC":500,"USD":1}}`), body)
+})
+
+test('the base is in its table, at 1', async () => {
+  const { base, rates } = await jsonOf<Table>(app, '/api/latest.json?base=crc')
+  assert.deepEqual([base, rates.CRC, rates.USD, Object.keys(rates).length], ['CRC', 1, 0.002, 47])
+})
+
+test('an answer has neither a status nor an error', async () => {
+  for (const path of ['latest.json', 'usage.json', 'currencies.json', 'convert/1/USD/CRC']) {
+    const body = await jsonOf(app, `/api/${path}`)
+    assert.equal('status' in body || 'error' in body, false, path)
+  }
+})
+
+test('historical: the timestamp lies in the day, in the middle of it', async () => {
+  const { timestamp, rates } = await jsonOf<Table>(app, `/api/historical/${SUNDAY}.json?symbols=CRC`)
+  assert.deepEqual([timestamp, rates], [seconds(SUNDAY, '12:00:00'), { CRC: 500 }])
+})
+
+test('a day in the future answers as today', async () => {
+  assert.equal(
+    (await jsonOf<Table>(app, '/api/historical/2026-12-01.json')).timestamp,
+    seconds(TODAY, '12:00:00'),
+  )
+})
+
+test('time-series: each day of the period', async () => {
+  const { disclaimer, license, ...body } = await jsonOf(
+    app,
+    `/api/time-series.json?start=${FRIDAY}&end=${SUNDAY}&symbols=CRC,USD`,
+  )
+  const day = { CRC: 500, USD: 1 }
+  assert.deepEqual(Object.entries(body), [
+    ['start_date', FRIDAY],
+    ['end_date', SUNDAY],
+    ['base', 'USD'],
+    ['rates', { [FRIDAY]: day, '2026-03-21': day, [SUNDAY]: day }],
+  ])
+})
+
+test('time-series before the data is an empty table', async () => {
+  const { rates } = await jsonOf<Table>(app, '/api/time-series.json?start=2020-01-01&end=2025-12-31')
+  assert.deepEqual(rates, {})
+})
+
+test('convert: request, rate and response', async () => {
+  const { disclaimer, license, ...body } = await jsonOf(app, '/api/convert/19.5/eur/CRC')
+  assert.deepEqual(body, {
+    request: { query: '/convert/19.5/EUR/CRC', amount: 19.5, from: 'EUR', to: 'CRC' },
+    meta: { timestamp: seconds(TODAY, '12:00:00'), rate: 625 },
+    response: 12187.5,
+  })
+})
+
+test('currencies.json needs no key', async () => {
+  const { status, body } = await send(`${app.app.url}/api/currencies.json`)
+  const names = JSON.parse(body) as Record<string, string>
+  assert.deepEqual([status, names.CRC, Object.keys(names).length], [200, 'Costa Rican Colón', 47])
+})
+
+test('usage.json has the days of the month and no key', async () => {
+  const body = await bodyOf(app, '/api/usage.json')
+  const { data } = JSON.parse(body) as { data: { status: string; usage: Record<string, number> } }
+  assert.deepEqual([data.status, data.usage.days_elapsed, data.usage.days_remaining], ['active', 23, 8])
+  assert.ok((data.usage.requests_remaining ?? 0) > 0)
+  assert.equal(body.includes('cbk_'), false)
+})
+
+test('tipo says which side of the dollar', async () => {
+  const { rates } = await jsonOf<Table>(app, '/api/latest.json?symbols=CRC&tipo=compra')
+  assert.deepEqual(rates, { CRC: 490.5 })
+})
+
+test('what is not held is left out', async () => {
+  assert.deepEqual((await jsonOf<Table>(app, '/api/latest.json?symbols=QQQ,CRC')).rates, { CRC: 500 })
+  assert.deepEqual((await jsonOf<Table>(app, '/api/latest.json?symbols=QQQ')).rates, {})
+  assert.ok(app.logged.some((line) => line.includes('not held') && line.includes('oxr')))
+})
+
+const many = Array.from({ length: 201 }, (_, at) => `A${at}`).join()
+for (const [path, status, message] of [
+  ['/compat/oxr/api/nothing.json', 404, 'not_found'],
+  ['/compat/oxr/api/historical/yesterday.json', 404, 'not_found'],
+  [`/compat/oxr/api/historical/${TODAY}`, 404, 'not_found'],
+  ['/api/latest.json?base=QQQ', 400, 'invalid_base'],
+  [`/api/latest.json?symbols=${many}`, 400, 'invalid_symbols'],
+  ['/api/latest.json?tipo=media', 400, 'bad_request'],
+  ['/api/historical/2026-02-31.json', 400, 'invalid_date'],
+  ['/api/historical/2025-12-31.json', 400, 'not_available'],
+  ['/api/time-series.json', 400, 'invalid_date_range'],
+  [`/api/time-series.json?start=${TODAY}&end=${FIRST}`, 400, 'invalid_date_range'],
+  ['/api/convert/x/USD/CRC', 400, 'invalid_value'],
+  ['/api/convert/1/QQQ/CRC', 400, 'invalid_currency'],
+  ['/api/convert/1/USD/QQQ', 400, 'invalid_currency'],
+] as const) {
+  test(`${path.slice(0, 60)} is ${message} with HTTP ${status}`, async () => {
+    const failed = await jsonOf<Failed>(app, path, status)
+    assert.deepEqual([failed.error, failed.status, failed.message], [true, status, message])
+    assert.equal(typeof failed.description, 'string')
+  })
+}
+
+test('a key is taken in each way', async () => {
+  for (const [way, { status, body }] of await sentInEachWay(app, '/api/latest.json?symbols=CRC')) {
+    assert.equal(status, 200, way)
+    assert.match(body, /"CRC":500/, way)
+  }
+})
+
+test('no key and a wrong one are 401', async () => {
+  for (const [query, message] of [
+    ['', 'missing_app_id'],
+    ['?app_id=wrong', 'invalid_app_id'],
+    [`?app_id=${app.key}`, 'invalid_app_id'],
+  ]) {
+    const { status, body } = await send(`${app.app.url}/api/latest.json${query}`)
+    const failed = JSON.parse(body) as Failed
+    assert.deepEqual([status, failed.status, failed.message], [401, 401, message])
+  }
+})
