@@ -31,9 +31,6 @@ export type Cross = {
   exact: boolean
 }
 
-/** The same on a day of a range. */
-export type DayCross = Cross & { day: IsoDate }
-
 const COMPUTED_AT_ONCE = 500 // some milliseconds
 const EMPTY = makeColumn(new Int32Array(), [])
 
@@ -54,30 +51,6 @@ export function crossesOn(
     const valueOn = valuer(snapshot, columnsById(routes, columns))
     return routes.flatMap(({ quote, legs }) => valueOn(quote, legs, day) ?? [])
   })
-}
-
-/**
- * The rates on each day of a range on which either leg of one has a value, in the order of days and then of `quotes`.
- * A day without a value of a leg has the last one before it, if no hole lies between. Others have their turn meanwhile.
- */
-export async function crossesBetween(
-  snapshot: RateSnapshot,
-  { from, to, ...query }: CrossQuery & { from: IsoDate; to: IsoDate },
-): Promise<DayCross[]> {
-  const routes = routesOf(snapshot, query)
-  const columns = columnsById(routes, await snapshot.columns(seriesOf(routes)))
-  const valueOn = valuer(snapshot, columns)
-  const byDay = new Map<number, DayCross[]>()
-  let computed = 0
-  for (const { quote, legs } of routes) {
-    for (const number of daysOf(legs, columns, from, to)) {
-      const day = isoOf(number)
-      const cross = valueOn(quote, legs, day)
-      if (cross) byDay.getOrInsertComputed(number, () => []).push({ ...cross, day })
-      if (++computed % COMPUTED_AT_ONCE === 0) await setImmediate()
-    }
-  }
-  return [...byDay.keys()].sort((a, b) => a - b).flatMap((day) => byDay.get(day) ?? [])
 }
 
 /**
@@ -147,22 +120,6 @@ function valuer(snapshot: RateSnapshot, columns: ReadonlyMap<number, Column>) {
     const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
     return { quote, rate, date, newest, roundedTo, exact: isExact(valued) }
   }
-}
-
-/** The days of a range on which a leg has a value, each once; those of a currency in itself are all. */
-function daysOf(
-  legs: readonly Leg[],
-  columns: ReadonlyMap<number, Column>,
-  from: IsoDate,
-  to: IsoDate,
-): Set<number> {
-  const days = new Set<number>()
-  const [first, last] = [dayOf(from), dayOf(to)]
-  if (legs.length === 0) for (let day = first; day <= last; day++) days.add(day)
-  for (const { series } of legs) {
-    for (const day of columns.get(series.id)?.days ?? []) if (day >= first && day <= last) days.add(day)
-  }
-  return days
 }
 
 /** The first day on which each leg can have a value; a currency in itself has one on any. */

@@ -4,27 +4,25 @@
 import * as v from 'valibot'
 import { earliest, type IsoDate, isIsoDate, latest } from '../../../dates.ts'
 import { boundedDecimal, ratio } from '../../../decimal.ts'
-import {
-  type Cross,
-  crossesBetween,
-  crossesOn,
-  currenciesOf,
-  type DayCross,
-} from '../../../domain/rates/crosses.ts'
+import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
+import { smallest } from '../../../domain/rates/rates.ts'
 import { AppError } from '../../../errors.ts'
-import { rawNumber } from '../../../json/raw.ts'
 import type { Side } from '../../../store/tables.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { checkRows, publishedOn } from './range.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 const PERIOD = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)?$/
 const ROOT = '/compat/frankfurter'
+
+/** An answer without its first brace, and to how many decimals it is rounded. */
+type Found = { text: string; decimals: number | undefined }
 
 /** `quotes` empty: all. `to` is set for a period. */
 type Query = { base: string; quotes: string[]; amount: string; side: Side; from: IsoDate; to?: IsoDate }
@@ -72,7 +70,7 @@ function endpointsOf(deps: ShapeDeps): AnyEndpoint[] {
 }
 
 function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint[] {
-  const head = saysSuccess ? { success: true } : {}
+  const head = saysSuccess ? '{"success":true,' : '{'
   const endpoint = (path: string, dayOf: (asked: Asked) => { from: IsoDate; to?: IsoDate }) =>
     shapeEndpoint(deps, {
       path: `${root}${path}`,
@@ -80,8 +78,8 @@ function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint
       contentType: JSON_TYPE,
       ask: (asked): Query => ({ ...queryOf(asked), ...dayOf(asked) }),
       find: (snapshot, query) => find(deps, snapshot, query),
-      encode: (found, query) => JSON.stringify({ ...head, ...answerOf(found, query) }),
-      roundedTo: (found) => fewestDecimals(found),
+      encode: ({ text }) => head + text,
+      roundedTo: ({ decimals }) => decimals,
     })
   return [
     endpoint('/latest', ({ today }) => ({ from: today })),
@@ -115,43 +113,45 @@ function dayIn(text: string): IsoDate {
   return text
 }
 
-async function find(
-  deps: ShapeDeps,
-  snapshot: RateSnapshot,
-  query: Query,
-): Promise<readonly (Cross & { day?: IsoDate })[]> {
+async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found> {
+  const { base, side, amount, from, to } = query
   const known = currenciesOf(snapshot, PROVIDER)
-  for (const code of [query.base, ...query.quotes])
+  for (const code of [base, ...query.quotes]) {
     if (!known.includes(code)) deps.missed.indicator('frankfurter', code)
+  }
   const wanted = query.quotes.length > 0 ? known.filter((code) => query.quotes.includes(code)) : known
-  const quotes = wanted.filter((code) => code !== query.base)
-  const asked = { provider: PROVIDER, base: query.base, quotes, side: query.side }
-  const found =
-    query.to === undefined
-      ? await crossesOn(snapshot, { ...asked, day: query.from })
-      : await crossesBetween(snapshot, { ...asked, from: query.from, to: query.to })
-  const held = heldOf(deps, found)
-  if (held.length === 0) throw new AppError('not-found', 'not found')
-  return held
+  const asked = { provider: PROVIDER, base, quotes: wanted.filter((code) => code !== base), side }
+  const head = `"amount":${amount.includes('.') ? amount : `${amount}.0`},"base":${JSON.stringify(base)}`
+  if (to === undefined) {
+    const held = heldOf(deps, await crossesOn(snapshot, { ...asked, day: from }))
+    const date = held.reduce((last, { newest }) => latest(last, newest), '')
+    if (held.length === 0) throw new AppError('not-found', 'not found')
+    return {
+      text: `${head},"date":"${date}","rates":${ratesText(held, amount)}}`,
+      decimals: fewestDecimals(held),
+    }
+  }
+  const days: string[] = []
+  let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, from, to })) {
+    const held = heldOf(deps, publishedOn(day, crosses))
+    if (held.length === 0) continue
+    rows += held.length
+    checkRows(rows)
+    days.push(`"${day}":${ratesText(held, amount)}`)
+    first ||= day
+    last = day
+    decimals = smallest(decimals, fewestDecimals(held))
+  }
+  if (days.length === 0) throw new AppError('not-found', 'not found')
+  const text = `${head},"start_date":"${first}","end_date":"${last}","rates":{${days.join(',')}}}`
+  return { text, decimals }
 }
 
-function answerOf(
-  found: readonly (Cross & { day?: IsoDate })[],
-  { base, amount, to }: Query,
-): Record<string, unknown> {
-  const head = { amount: rawNumber(amount.includes('.') ? amount : `${amount}.0`), base }
-  const worth = ({ quote, rate }: Cross) => [
-    quote,
-    rawNumber(amount === '1' ? rate : ratio([amount, rate], ['1'])),
-  ]
-  if (to === undefined) {
-    const date = found.reduce((last, { newest }) => latest(last, newest), '')
-    return { ...head, date, rates: Object.fromEntries(found.map(worth)) }
-  }
-  const days = Map.groupBy(found as readonly DayCross[], ({ day }) => day)
-  const [start_date, end_date] = [days.keys().next().value, [...days.keys()].at(-1)]
-  const rates = Object.fromEntries(
-    [...days].map(([day, crosses]) => [day, Object.fromEntries(crosses.map(worth))]),
+/** An object of what the amount is worth in each currency. */
+function ratesText(crosses: readonly Cross[], amount: string): string {
+  const texts = crosses.map(
+    ({ quote, rate }) => `"${quote}":${amount === '1' ? rate : ratio([amount, rate], ['1'])}`,
   )
-  return { ...head, start_date, end_date, rates }
+  return `{${texts.join(',')}}`
 }

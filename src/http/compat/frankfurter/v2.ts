@@ -2,13 +2,14 @@
 
 import * as v from 'valibot'
 import { addDays, dayOf, type IsoDate } from '../../../dates.ts'
-import { type Cross, crossesBetween, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
+import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { checkRows, publishedOn } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
 import { encodeCsv, encodeJson, encodeNdjson, objectOf, type Row } from './v2-forms.ts'
 import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
@@ -90,14 +91,15 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
   const asked = { provider: PROVIDER, base, quotes, side }
   const onFirst = heldOf(deps, await crossesOn(snapshot, { ...asked, day: from }))
   if (to === undefined) return onFirst.map((cross) => rowOf(base, cross, cross.date))
-  const between = heldOf(deps, await crossesBetween(snapshot, { ...asked, from, to }))
-  const rows = between.map((cross) => rowOf(base, cross, cross.day))
   if (from > to) return []
+  const rows: Found[] = []
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, from, to })) {
+    for (const cross of heldOf(deps, publishedOn(day, crosses))) rows.push(rowOf(base, cross, day))
+    checkRows(rows.length)
+  }
   // A range whose first day has no row of a quote begins with the last one before it, under its own date.
-  const begun = new Set(rows.filter(({ date }) => date === from).map(({ quote }) => quote))
-  const before = onFirst.filter(({ quote, newest }) => !begun.has(quote) && newest < from)
-  const all = [...before.map((cross) => rowOf(base, cross, cross.date)), ...rows]
-  const sorted = all.toSorted((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote))
+  const before = onFirst.filter(({ newest }) => newest < from).map((cross) => rowOf(base, cross, cross.date))
+  const sorted = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
   return group ? grouped(sorted, group) : sorted
 }
 
