@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { todayIn } from '../src/dates.ts'
 import { startBank } from '../src/demo/bank.ts'
-import { temporaryDirectory } from './support/ground.ts'
+import { temporaryDirectory } from './support/temporary.ts'
 import { runCommand, startCommand, until } from './support/terminal.ts'
 
 const run = promisify(execFile)

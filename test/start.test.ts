@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryDirectory } from './support/ground.ts'
 import { startProgram } from './support/program.ts'
+import { temporaryDirectory } from './support/temporary.ts'
 
 const LIST = join(import.meta.dirname, 'fixtures/modules-at-start.txt')
 

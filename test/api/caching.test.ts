@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
-import { CACHED, ENDPOINTS, elsewhere, OPEN, openApp, storeElsewhere, withinASecond } from './support.ts'
+import {
+  asOtherProcess,
+  CACHED,
+  ENDPOINTS,
+  OPEN,
+  openApp,
+  storeAsOtherProcess,
+  withinASecond,
+} from './support.ts'
 
 const app = await openApp()
 await app.sync()
@@ -99,7 +107,7 @@ test('lets nobody keep the state of the service or an error', async () => {
 test('changes the tag when an old value is corrected, and keeps it otherwise', async () => {
   const paths = ['/api/v1/rates', '/api/v1/rates/latest', '/api/v1/series/1/history?to=2026-03-24']
   const before = await Promise.all(paths.map((path) => etagOf(path)))
-  await storeElsewhere(app, { series: 1, day: '2026-01-15', value: '444.44' })
+  await storeAsOtherProcess(app, { series: 1, day: '2026-01-15', value: '444.44' })
   const changed = async () => (await etagOf('/api/v1/rates')) !== before[0]
   await withinASecond(changed, 'the tag has changed')
   for (const [at, path] of paths.entries()) {
@@ -113,7 +121,7 @@ test('changes the tag when an old value is corrected, and keeps it otherwise', a
 
 test('changes the tag when a series is switched off', async () => {
   const before = await etagOf('/api/v1/series')
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     await updateSeriesEnabled(db, 40, false)
     await raiseRevision(db)
   })
@@ -123,7 +131,7 @@ test('changes the tag when a series is switched off', async () => {
 
 test('changes the tag with the epoch, which a restore renews', async () => {
   const before = await etagOf('/api/v1/rates?on=2026-03-24')
-  await elsewhere(app, (db) => db.updateTable('meta').set({ epoch: 'another' }).execute())
+  await asOtherProcess(app, (db) => db.updateTable('meta').set({ epoch: 'another' }).execute())
   const changed = async () => (await etagOf('/api/v1/rates?on=2026-03-24')) !== before
   await withinASecond(changed, 'the tag has changed')
 })
@@ -155,7 +163,7 @@ test('gives who asks again the same bytes, and only to who has a key', async () 
 test('gives a corrected value to who asks again', async () => {
   const path = '/api/v1/rates?on=2026-01-16&base=USD&quote=CRC'
   const before = await (await app.get(path)).text()
-  await storeElsewhere(app, { series: 1, day: '2026-01-16', value: '555.55' })
+  await storeAsOtherProcess(app, { series: 1, day: '2026-01-16', value: '555.55' })
   await withinASecond(async () => (await (await app.get(path)).text()) !== before, 'the answer has changed')
   assert.match(await (await app.get(path)).text(), /"555\.55"/)
 })

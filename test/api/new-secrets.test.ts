@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { insertToken, revokeToken } from '../../src/store/tokens.ts'
 import { AT, CREATE, fillDirectory } from '../support/directory.ts'
-import { fixedClock, temporaryDatabase } from '../support/ground.ts'
+import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
 import { openApp, send } from './support.ts'
 
 const app = await openApp()

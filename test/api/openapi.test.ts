@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { ENDPOINTS, elsewhere, openApp, send } from './support.ts'
+import { asOtherProcess, ENDPOINTS, openApp, send } from './support.ts'
 
 type Schema = Record<string, unknown> & {
   required?: string[]
@@ -27,7 +27,7 @@ type Document = {
 
 const app = await openApp()
 await app.sync()
-await elsewhere(app, async (db) => {
+await asOtherProcess(app, async (db) => {
   const dates = { date_from: null, date_to: null, finished_at: null, message: 'in progress' }
   const run = { provider_id: 1, trigger: 'retry', status: 'error', started_at: '2026-03-24T13:00:00.000Z' }
   await db

@@ -7,7 +7,7 @@ import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../src/store/providers.ts'
 import { closeRun, insertRun } from '../../src/store/sync-runs.ts'
-import { elsewhere, openApp, send, storeElsewhere, withinASecond } from './support.ts'
+import { asOtherProcess, openApp, send, storeAsOtherProcess, withinASecond } from './support.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 const app = await openApp()
@@ -18,7 +18,7 @@ const compraOn = async (day: string) => (await app.json<Latest>(`/api/v1/rates/l
 
 test('sees a corrected value, in every endpoint that shows it', async () => {
   assert.notEqual(await compraOn('2026-02-10'), '412.34')
-  await storeElsewhere(app, { series: 1, day: '2026-02-10', value: '412.34' })
+  await storeAsOtherProcess(app, { series: 1, day: '2026-02-10', value: '412.34' })
   await withinASecond(async () => (await compraOn('2026-02-10')) === '412.34', 'the corrected value')
   const [rate] = await app.json<{ value: string }[]>('/api/v1/rates?on=2026-02-10')
   assert.equal(rate?.value, '412.34')
@@ -34,10 +34,10 @@ test('sees a corrected value, in every endpoint that shows it', async () => {
 
 test('sees a new day, and an older one than any before', async () => {
   for (const day of ['2026-03-26', '2026-03-27']) {
-    for (const series of [1, 2]) await storeElsewhere(app, { series, day, value: '413' })
+    for (const series of [1, 2]) await storeAsOtherProcess(app, { series, day, value: '413' })
   }
   await withinASecond(async () => (await compraOn('2026-03-28')) === '413', 'the new day')
-  await storeElsewhere(app, { series: 1, day: '1983-01-01', value: '40' })
+  await storeAsOtherProcess(app, { series: 1, day: '1983-01-01', value: '40' })
   const first = async () =>
     (await app.json<{ first_data_date: string }[]>('/api/v1/series'))[0]?.first_data_date
   await withinASecond(async () => (await first()) === '1983-01-01', 'the first date')
@@ -49,7 +49,7 @@ test('sees a new day, and an older one than any before', async () => {
 test('counts what was stored', async () => {
   const rates = async () => (await app.json<{ rates: number }>('/api/v1/health')).rates
   const before = await rates()
-  await storeElsewhere(app, { series: 2, day: '1983-01-01', value: '41' })
+  await storeAsOtherProcess(app, { series: 2, day: '1983-01-01', value: '41' })
   await withinASecond(async () => (await rates()) === before + 1, 'one more rate')
 })
 
@@ -58,18 +58,18 @@ test('lets a new key in and a revoked one no longer', async () => {
   const ask = async () =>
     (await send(`${app.app.url}/api/v1/providers`, { headers: { 'X-API-Key': key } })).status
   assert.equal(await ask(), 401)
-  const id = await elsewhere(app, (db) =>
+  const id = await asOtherProcess(app, (db) =>
     insertApiKey(db, { name: 'new', hash: hashOfSecret(key), createdAt: NOW }),
   )
   await withinASecond(async () => (await ask()) === 200, 'the new key')
-  await elsewhere(app, (db) => revokeApiKey(db, id, NOW))
+  await asOtherProcess(app, (db) => revokeApiKey(db, id, NOW))
   await withinASecond(async () => (await ask()) === 401, 'its revocation')
 })
 
 test('sees a disabled provider', async () => {
   const enabled = async () => (await app.json<{ enabled: boolean }[]>('/api/v1/providers'))[0]?.enabled
   const set = (to: boolean) =>
-    elsewhere(app, async (db) => {
+    asOtherProcess(app, async (db) => {
       await updateProviderEnabled(db, 'bccr', to)
       await raiseRevision(db)
     })
@@ -83,7 +83,7 @@ test('shows a run of another process at once, open and closed', async () => {
   const newest = async () => (await app.json<Record<string, unknown>[]>('/api/v1/sync/runs?limit=1'))[0]
   const health = () => app.json<{ last_sync: string }>('/api/v1/health')
   const before = (await health()).last_sync
-  const id = await elsewhere(app, (db) =>
+  const id = await asOtherProcess(app, (db) =>
     insertRun(db, {
       providerId: 1,
       trigger: 'cli',
@@ -108,7 +108,7 @@ test('shows a run of another process at once, open and closed', async () => {
   })
   assert.equal((await health()).last_sync, before, 'a run in progress is not a finished one')
   const end = { status: 'ok', message: null, inserted: 1, updated: 2, unchanged: 3 } as const
-  await elsewhere(app, (db) => closeRun(db, id, { ...end, finishedAt: '2026-03-24T13:00:09.000Z' }))
+  await asOtherProcess(app, (db) => closeRun(db, id, { ...end, finishedAt: '2026-03-24T13:00:09.000Z' }))
   const { status, inserted, updated, unchanged, finished_at } = (await newest()) ?? {}
   assert.deepEqual([status, inserted, updated, unchanged], ['ok', 1, 2, 3])
   assert.equal(finished_at, '2026-03-24T13:00:09.000Z')

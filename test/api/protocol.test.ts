@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/terminal.ts'
-import { type Answer, ENDPOINTS, elsewhere, OPEN, openApp, send } from './support.ts'
+import { type Answer, asOtherProcess, ENDPOINTS, OPEN, openApp, send } from './support.ts'
 
 const whole = await openApp()
 const { app, key, sync } = whole
@@ -133,7 +133,7 @@ test('says nosniff and an id on every response, errors and 304 among them', asyn
 
 test('tells a client nothing about the inside when it fails', async () => {
   const own = await openApp()
-  await elsewhere(own, (db) => db.schema.dropTable('sync_runs').execute())
+  await asOtherProcess(own, (db) => db.schema.dropTable('sync_runs').execute())
   const { status, headers, body } = await send(`${own.app.url}/api/v1/sync/runs`, {
     headers: { 'X-API-Key': own.key },
   })

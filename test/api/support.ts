@@ -108,7 +108,7 @@ export async function detailOf(app: TestApp, path: string, status: number): Prom
 }
 
 /** Commits over another connection. */
-export async function elsewhere<T>(app: TestApp, change: (db: Db) => Promise<T>): Promise<T> {
+export async function asOtherProcess<T>(app: TestApp, change: (db: Db) => Promise<T>): Promise<T> {
   const db = openDatabase(app.dataDir)
   try {
     return await change(db)
@@ -118,8 +118,8 @@ export async function elsewhere<T>(app: TestApp, change: (db: Db) => Promise<T>)
 }
 
 /** What a sync does when the bank has corrected a value, done by another process. */
-export function storeElsewhere(app: TestApp, rate: { series: number; day: string; value: string }) {
-  return elsewhere(app, (db) =>
+export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: string; value: string }) {
+  return asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => {
       const { series, day, value } = rate
       const row = { series_id: series, rate_date: day, value, rounded_to: null }

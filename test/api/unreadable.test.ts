@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.ts'
-import { temporaryDirectory } from '../support/ground.ts'
 import { answersIn, type RawAnswer } from '../support/raw-requests.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/tls')
 const TLS = { cert: join(FIXTURES, 'first.crt'), key: join(FIXTURES, 'first.key') }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { addDays, type IsoDate } from '../../src/dates.ts'
 import { bccr } from '../../src/providers/bccr/bccr.ts'
 import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
-import { createPaperBank, daysFrom } from '../support/rates/paper-bank.ts'
+import { createMemoryBank, daysFrom } from '../support/rates/memory-bank.ts'
 import {
   FIRST,
   IDS,
@@ -192,18 +192,18 @@ test('the first sync after it reads the newest days, of which the bank has corre
   const dataDir = temporaryDirectory(t)
   writeSchema3(dataDir, series)
   const clock = fixedClock(NOON)
-  const paper = createPaperBank(clock, { catalogue: bccr.catalogue })
+  const memory = createMemoryBank(clock, { catalogue: bccr.catalogue })
   for (const { code, name, values } of series) {
-    paper.listed.set(code, name)
-    paper.publish[code] = (day) => values.get(day)?.value
+    memory.listed.set(code, name)
+    memory.publish[code] = (day) => values.get(day)?.value
   }
-  const app = await startTestApp(t, { dataDir, clock, backfillFrom: FIRST, providers: [paper.provider] })
+  const app = await startTestApp(t, { dataDir, clock, backfillFrom: FIRST, providers: [memory.provider] })
   const { run } = await app.sync()
   assert.deepEqual([run.status, run.message, run.inserted, run.updated], ['ok', null, 0, 0])
   const tomorrow = addDays(TODAY, 1)
   const window = { from: addDays(TODAY, -15), to: tomorrow }
   assert.deepEqual(
-    paper.asked.map(({ again: _, ...ask }) => ask),
+    memory.asked.map(({ again: _, ...ask }) => ask),
     [
       { table: '1', indicator: '317', window },
       { table: '1', indicator: '318', window },

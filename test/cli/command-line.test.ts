@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS, GROUPS } from '../../src/cli/commands.ts'
-import { temporaryDirectory } from '../support/ground.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand } from '../support/terminal.ts'
 
 test('version, --version and -v print the version, with flags before them too', async () => {

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { providerOptions, scheduleOptions } from '../../src/cli/provider-options.ts'
 import { cronOf, settingsOfProviders } from '../../src/cli/provider-settings.ts'
 import { bccr } from '../../src/providers/bccr/bccr.ts'
-import { temporaryDirectory } from '../support/ground.ts'
 import { pruebas } from '../support/pruebas/pruebas.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const BOTH = [bccr, pruebas]
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { unknownSettings } from '../../src/cli/setting-names.ts'
 import { parseEnvironmentFile } from '../../src/cli/settings.ts'
 import { run } from '../../src/main.ts'
-import { temporaryDirectory } from '../support/ground.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { startCommand, until } from '../support/terminal.ts'
 
 const NOWHERE = { file: '', values: {}, hidden: false }

@@ -4,7 +4,7 @@ import { startHousekeeping } from '../../src/domain/housekeeping.ts'
 import { createLog } from '../../src/log.ts'
 import { insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { fixedClock, temporaryDatabase } from '../support/ground.ts'
+import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -7,8 +7,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../support/ground.ts'
 import { startProgram } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /** A text to put into a file that is there: before another one, the first that follows `after` where that is given. */
 type Line = { file: string; before: string; after?: string; add: string }

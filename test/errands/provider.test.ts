@@ -7,9 +7,9 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { fixedClock, temporaryDirectory } from '../support/ground.ts'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
+import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']

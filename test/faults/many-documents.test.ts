@@ -13,9 +13,9 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Latencies, LatencyOrder } from '../bench/latency.ts'
 import { startScript } from '../bench/process.ts'
 import { CREATE, fillDatabase, TOKENS } from '../support/directory.ts'
-import { temporaryDirectory } from '../support/ground.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { randomOf } from '../support/rates/random-bank.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { figure, LONG, PROGRAM, SEED, scaled } from './scale.ts'
 
@@ -40,7 +40,7 @@ test(`${MANY} documents in one request are kept, each with its bytes`, async (t)
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   const { server, url } = await serve(t, dataDir)
-  const probing = await startProbing(url, server)
+  const probing = await startProbes(url, server)
   const begun = performance.now()
   const documents = (at: number) => documentOf(`content ${at}`, `factura-${at}.pdf`)
   const { status, body } = await upload(url, MANY, documents, { 'idempotency-key': 'many' })
@@ -101,7 +101,7 @@ test(`${BAD_AT_ONCE} requests of ${BAD} bad documents at once are counted`, asyn
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   const { server, url } = await serve(t, dataDir)
-  const probing = await startProbing(url, server)
+  const probing = await startProbes(url, server)
   const kinds = ['{}', '1', '{"name":"","mimetype":"a/b","base64":"aG9sYQ=="}']
   const answers = await Promise.all(
     Array.from({ length: BAD_AT_ONCE }, (_, at) =>
@@ -164,7 +164,7 @@ async function upload(
 }
 
 /** Asks for health and for documents all the time, from another process, and looks at the memory. */
-async function startProbing(url: string, { child }: Program): Promise<{ stop(): Promise<Probed> }> {
+async function startProbes(url: string, { child }: Program): Promise<{ stop(): Promise<Probed> }> {
   const asking = ['/healthz', '/readyz', '/api/v1/documents?order=desc&limit=1'].map((path) => {
     const order: LatencyOrder = {
       port: Number(new URL(url).port),

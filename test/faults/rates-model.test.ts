@@ -8,7 +8,7 @@ import { addDays, dayOf, type IsoDate } from '../../src/dates.ts'
 import type { Window } from '../../src/providers/provider.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
-import { EUR, JPY, XDR } from '../support/rates/paper-bank.ts'
+import { EUR, JPY, XDR } from '../support/rates/memory-bank.ts'
 import { type Random, randomOf } from '../support/rates/random-bank.ts'
 import type { Question } from '../support/rates/rates-answers.ts'
 import {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/log.ts'
 import { createScheduler } from '../../src/sync/scheduler.ts'
-import { fixedClock } from '../support/ground.ts'
-import { openDesk } from '../support/rates/paper-bank.ts'
+import { openDesk } from '../support/rates/memory-bank.ts'
 import { type Random, randomOf } from '../support/rates/random-bank.ts'
+import { fixedClock } from '../support/temporary.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
 const SECOND = 1000

@@ -13,7 +13,7 @@ import { selectSeries } from '../../src/store/series.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { syncAll } from '../../src/sync/run.ts'
-import { temporaryDirectory } from '../support/ground.ts'
+import { checkComplete } from '../support/completeness.ts'
 import { startProgram } from '../support/program.ts'
 import {
   bomb,
@@ -25,8 +25,8 @@ import {
   startGarbage,
   startHostileBank,
 } from '../support/rates/hostile-bank.ts'
-import { openDesk } from '../support/rates/paper-bank.ts'
-import { checkWhole } from '../support/whole.ts'
+import { openDesk } from '../support/rates/memory-bank.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { figure, LONG, PROGRAM, scaled } from './scale.ts'
 
 const TOKEN = 'operator-secret.token'
@@ -215,7 +215,7 @@ test('a heavy answer takes little memory of the program, and an honest bank heal
   }
   const { message } = await runSync(t, dataDir, honest.url, TOKEN)
   assert.equal(message, null)
-  figure(t, 'values that are whole in the end', await checkWhole(db))
+  figure(t, 'values that are whole in the end', await checkComplete(db))
   figure(t, 'most memory of a sync that is harmed, MiB', Math.round(most))
   figure(t, 'heavy answers', scaled({ short: SHORT.size, long: 2 * HEAVY.length }))
 })

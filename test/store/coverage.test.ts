@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { replaceCoverage, selectCoverage } from '../../src/store/coverage.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
-import { fixedClock, temporaryDatabase } from '../support/ground.ts'
-import { createPaperBank } from '../support/rates/paper-bank.ts'
+import { createMemoryBank } from '../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
 
 const LONG_AGO = { from: '1983-01-01', to: '1983-12-31' }
 const NOW = { from: '2026-01-01', to: '2026-03-24' }
@@ -11,7 +11,7 @@ const DAY = { from: '2025-12-01', to: '2025-12-01' }
 
 test('replaces the days of the series given, of one kind', async (t) => {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
   assert.deepEqual(await selectCoverage(db), new Map())
   await replaceCoverage(
     db,

@@ -8,7 +8,7 @@ import {
   selectDocuments,
 } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { temporaryDatabase } from '../support/ground.ts'
+import { temporaryDatabase } from '../support/temporary.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
 

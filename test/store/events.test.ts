@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteEventsBefore, insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
-import { temporaryDatabase } from '../support/ground.ts'
+import { temporaryDatabase } from '../support/temporary.ts'
 
 const event = (document_id: number, at = '2026-03-24T12:00:00.000Z'): NewEvent => ({
   at,

@@ -4,8 +4,8 @@ import { deleteDocuments, selectDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { insertToken } from '../../src/store/tokens.ts'
 import { correctSum, findCompanyUsage, findTokenUsage, selectWrongSums } from '../../src/store/usage.ts'
-import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
-import { COMPANY, keepTexts, makeDirectory, openTestBlobs } from '../support/parties.ts'
+import { COMPANY, keepTexts, makeDirectory, openTestBlobs } from '../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
 
 /** A company and two tokens, erp (1) and movil (2). */
 async function ground(t: TestContext) {

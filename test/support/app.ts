@@ -15,9 +15,9 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/blobs.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
-import { fixedClock, type TestClock, temporaryDirectory } from './ground.ts'
+import { fixedClock, type TestClock, temporaryDirectory } from './temporary.ts'
 
-export { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './ground.ts'
+export { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './temporary.ts'
 
 export type TestApp = {
   app: App

@@ -9,8 +9,8 @@ import { type BackupSet, openBackupSet } from '../../src/store/backup/set.ts'
 import { type Blobs, blobPath } from '../../src/store/blobs/blobs.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { temporaryDirectory } from './ground.ts'
-import { keepTexts, makeDirectory, openTestBlobs } from './parties.ts'
+import { keepTexts, makeDirectory, openTestBlobs } from './company.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 export const NOW = new Date('2026-03-24T09:30:00.000Z')
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { temporaryDirectory } from './ground.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures')
 

@@ -10,7 +10,7 @@ import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { RateType } from '../../src/providers/provider.ts'
 import { APPLICATION_ID, DATABASE_FILE } from '../../src/store/sqlite/database.ts'
 import { decimalOf, fractionOf, inverted, rounded, times } from '../domain/support.ts'
-import { daysFrom } from './rates/paper-bank.ts'
+import { daysFrom } from './rates/memory-bank.ts'
 
 export type OldSeries = {
   id: number

@@ -7,7 +7,7 @@ import { inventedValue } from '../../src/demo/invented-rates.ts'
 import { bccr, openSession } from '../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
 import { selectRevisions } from '../../src/store/revisions.ts'
-import { type Desk, openDesk } from '../support/rates/paper-bank.ts'
+import { type Desk, openDesk } from '../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const HTML = { status: 200, body: '<html>En mantenimiento</html>', headers: { 'Content-Type': 'text/html' } }

@@ -1,11 +1,11 @@
-// How far a run says that it is, while a bank on paper answers it.
+// How far a run says that it is, while a bank on memory answers it.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { FetchFailure } from '../../src/providers/provider.ts'
 import type { HistoryProgress, RunProgress } from '../../src/sync/progress.ts'
 import { type SyncRequest, syncAll } from '../../src/sync/run.ts'
-import { openDesk } from '../support/rates/paper-bank.ts'
+import { openDesk } from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2016-03-26' // ten years
 

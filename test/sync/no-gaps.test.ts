@@ -14,7 +14,7 @@ import { selectSeries, updateSeriesEnabled } from '../../src/store/series.ts'
 import type { CoverageKind } from '../../src/store/tables.ts'
 import { REREAD_DAYS } from '../../src/sync/plan.ts'
 import { LONG, SEED, scaled } from '../faults/scale.ts'
-import { type Desk, daysFrom, openDesk } from '../support/rates/paper-bank.ts'
+import { type Desk, daysFrom, openDesk } from '../support/rates/memory-bank.ts'
 import {
   CODES,
   createRandomBank,

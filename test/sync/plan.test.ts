@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { addDays } from '../../src/dates.ts'
 import { gapsIn, type Interval, joined, runsOf } from '../../src/intervals.ts'
 import { beginningOf, daysToAsk, finalBy, nextWindow, REREAD_DAYS, windowsOf } from '../../src/sync/plan.ts'
-import { daysFrom } from '../support/rates/paper-bank.ts'
+import { daysFrom } from '../support/rates/memory-bank.ts'
 
 const TOMORROW = '2026-03-25'
 const FLOOR = '2025-01-01'

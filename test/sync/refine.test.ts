@@ -7,7 +7,7 @@ import { countRoundedRates } from '../../src/store/rates.ts'
 import { selectRevisions } from '../../src/store/revisions.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
 import { refine } from '../../src/sync/refine.ts'
-import { type Desk, EUR, openDesk } from '../support/rates/paper-bank.ts'
+import { type Desk, EUR, openDesk } from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2025-06-01'
 const EXACT = '1.08725'

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { FetchFailure } from '../../src/providers/provider.ts'
 import { insertRun, selectRuns } from '../../src/store/sync-runs.ts'
-import { daysFrom, openDesk } from '../support/rates/paper-bank.ts'
+import { daysFrom, openDesk } from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'

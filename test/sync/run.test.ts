@@ -7,7 +7,7 @@ import { selectRevisions } from '../../src/store/revisions.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
 import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'
-import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/paper-bank.ts'
+import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'

@@ -4,7 +4,7 @@ import { AppError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import { IN_PROGRESS, type LastRun } from '../../src/store/sync-runs.ts'
 import { createScheduler, disabledScheduler, type SchedulerDeps } from '../../src/sync/scheduler.ts'
-import { fixedClock } from '../support/ground.ts'
+import { fixedClock } from '../support/temporary.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

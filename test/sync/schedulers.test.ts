@@ -8,11 +8,11 @@ import { selectRuns } from '../../src/store/sync-runs.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { openSchedulers } from '../../src/sync/schedulers.ts'
 import { pruebas } from '../support/pruebas/pruebas.ts'
-import { openDesk } from '../support/rates/paper-bank.ts'
+import { openDesk } from '../support/rates/memory-bank.ts'
 
 const MINUTE = 60_000
 
-/** The bank on paper and another one, of which each may be down; 12:00 UTC is 06:00 and 14:00 there. */
+/** The bank on memory and another one, of which each may be down; 12:00 UTC is 06:00 and 14:00 there. */
 async function openTwo(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const desk = await openDesk(t, { backfillFrom: '2026-03-20' })

@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { selectSeries } from '../../src/store/series.ts'
-import { AUD, catalogueOf, dayAfter, daysFrom, EUR, JPY, openDesk, XDR } from '../support/rates/paper-bank.ts'
+import {
+  AUD,
+  catalogueOf,
+  dayAfter,
+  daysFrom,
+  EUR,
+  JPY,
+  openDesk,
+  XDR,
+} from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'

@@ -10,14 +10,14 @@ import { selectSeries, updateSeriesEnabled } from '../../src/store/series.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import {
   AUD,
-  createPaperBank,
+  createMemoryBank,
   dayAfter,
   daysFrom,
   EUR,
   JPY,
   openDesk,
   XDR,
-} from '../support/rates/paper-bank.ts'
+} from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'
 const TODAY = '2026-03-24'
@@ -184,7 +184,7 @@ test('only what changes raises the data revision and turns a column', async (t) 
 
 test('two providers that quote the same pair do not touch each other', async (t) => {
   const { sync, db, clock, stored, bank } = await openDesk(t)
-  const other = createPaperBank(clock)
+  const other = createMemoryBank(clock)
   await ensureCatalogue(db, [bank.provider, { ...other.provider, code: 'ecb', name: 'Other' }])
   const series = await selectSeries(db)
   assert.deepEqual(

@@ -6,10 +6,10 @@ import { type TestContext, test } from 'node:test'
 import { addDays, todayIn } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
-import { temporaryDatabase, temporaryDirectory } from '../support/ground.ts'
+import { checkComplete } from '../support/completeness.ts'
 import { startProgram } from '../support/program.ts'
+import { temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
-import { checkWhole } from '../support/whole.ts'
 
 const today = () => todayIn(() => new Date())
 const FLOOR = addDays(today(), -900)
@@ -44,5 +44,5 @@ test('of two syncs at once the second is refused with a clear line, and SIGTERM 
   assert.match(first.printed.out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
   const db = temporaryDatabase(t, dataDir)
   assert.equal((await selectRuns(db, { limit: 9 })).length, 1)
-  await checkWhole(db)
+  await checkComplete(db)
 })

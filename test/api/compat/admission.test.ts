@@ -6,7 +6,7 @@ import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { networksOf } from '../../../src/http/listener/proxy.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import type { KeyKind, Side } from '../../../src/store/tables.ts'
-import { elsewhere, openApp, send } from '../support.ts'
+import { asOtherProcess, openApp, send } from '../support.ts'
 import { ask, digitsAfter, startTestApp, type TestApp } from './support.ts'
 
 const AT = '2026-03-01T00:00:00.000Z'
@@ -20,7 +20,7 @@ await addKey(app, 'BANKTOKEN1', 'bank', 'venta', '127.0.0.0/8')
 const { compra, venta } = await app.json<{ compra: string; venta: string }>('/api/v1/rates/latest')
 
 async function addKey(of: TestApp, secret: string, kind: KeyKind, side: Side = 'venta', network?: string) {
-  await elsewhere(of, async (db) => {
+  await asOtherProcess(of, async (db) => {
     await insertApiKey(db, { name: secret, hash: hashOfSecret(secret), createdAt: AT, kind, side, network })
   })
 }

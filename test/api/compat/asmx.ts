@@ -3,7 +3,7 @@
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import type { TestApp, TestAppOptions } from '../../support/app.ts'
-import { elsewhere, openApp } from '../support.ts'
+import { asOtherProcess, openApp } from '../support.ts'
 
 export const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
 export const URL_KEY = 'cbk_for_urls'
@@ -34,7 +34,7 @@ export function addKey(
 ): Promise<number> {
   const { secret, ...more } = key
   const row = { name: hashOfSecret(secret).slice(0, 8), hash: hashOfSecret(secret), ...more }
-  return elsewhere(app, (db) => insertApiKey(db, { ...row, createdAt: app.clock.read().toISOString() }))
+  return asOtherProcess(app, (db) => insertApiKey(db, { ...row, createdAt: app.clock.read().toISOString() }))
 }
 
 /** What most programs send: the venta of some days, with all seven parameters. */

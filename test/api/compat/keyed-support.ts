@@ -6,7 +6,7 @@ import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import type { TestApp } from '../../support/app.ts'
-import { type Answer, elsewhere, openApp, send } from '../support.ts'
+import { type Answer, asOtherProcess, openApp, send } from '../support.ts'
 
 export const TODAY = '2026-03-24'
 export const FRIDAY = '2026-03-20'
@@ -30,7 +30,7 @@ export async function openKeyedApp({ isRounded = false, serveRounded = false } =
     listen: { compat: { open: undefined, serveRounded } },
   })
   await app.sync()
-  await elsewhere(app, (db) =>
+  await asOtherProcess(app, (db) =>
     insertApiKey(db, {
       name: 'in urls',
       hash: hashOfSecret(KEY),

@@ -16,7 +16,7 @@ import {
   tokenName,
 } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
-import { elsewhere, send } from '../support.ts'
+import { asOtherProcess, send } from '../support.ts'
 
 type Line = { event: string; id: string; key?: string; token?: string; status: number }
 
@@ -104,7 +104,7 @@ test('a row names the token that made it, a document of unknown origin nobody', 
   assert.equal((await row()).created_by, tokenName(TOKENS.upload))
   const { documents } = (await (await read(app, LIST)).json()) as { documents: { created_by: string }[] }
   assert.equal(documents.at(-1)?.created_by, tokenName(TOKENS.upload))
-  await elsewhere(app, (db) =>
+  await asOtherProcess(app, (db) =>
     db.updateTable('documents').set({ created_by: null }).where('id', '=', id).execute(),
   )
   assert.equal((await row()).created_by, null)
@@ -112,7 +112,7 @@ test('a row names the token that made it, a document of unknown origin nobody', 
 
 test('a document keeps the name of a token that was revoked and made anew', async () => {
   const secret = 'cbt_rotated'
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     const token = { name: 'rotado', allow: 'documents:POST', created_at: AT }
     await db
       .insertInto('tokens')
@@ -120,7 +120,7 @@ test('a document keeps the name of a token that was revoked and made anew', asyn
       .execute()
   })
   await until(async () => (await post(app, CREATE, batch(pdf('r')), bearer(secret))).status === 200)
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     await db.updateTable('tokens').set({ revoked_at: AT }).where('name', '=', 'rotado').execute()
     await db
       .insertInto('tokens')

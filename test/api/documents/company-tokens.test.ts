@@ -6,7 +6,7 @@ import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
-import { elsewhere } from '../support.ts'
+import { asOtherProcess } from '../support.ts'
 
 const AGENTS = '/api/v1/agent/get_by_company'
 const LIST = '/api/v1/documents'
@@ -19,7 +19,7 @@ const ids: number[] = []
 before(async (t) => {
   app = await startTestApp(t as TestContext)
   await fillDirectory(app)
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     for (const [name, company_id] of [
       ['cbt_acme', 1],
       ['cbt_otra', 2],

@@ -7,8 +7,8 @@ import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
+import { ANA, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
-import { ANA, openTestBlobs } from '../../support/parties.ts'
 import { until } from '../../support/terminal.ts'
 
 let app: TestApp

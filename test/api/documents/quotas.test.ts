@@ -9,10 +9,10 @@ import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
+import { ANA, openTestBlobs } from '../../support/company.ts'
 import { AT, batch, CREATE, fillDirectory, post, read } from '../../support/directory.ts'
-import { ANA, openTestBlobs } from '../../support/parties.ts'
 import { until } from '../../support/terminal.ts'
-import { elsewhere } from '../support.ts'
+import { asOtherProcess } from '../support.ts'
 
 const KIB = 1024
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -27,7 +27,7 @@ async function open(
   const app = await startTestApp(t)
   await fillDirectory(app)
   const allow = 'documents:POST documents:GET'
-  await elsewhere(app, (db) =>
+  await asOtherProcess(app, (db) =>
     db
       .insertInto('tokens')
       .values({ name: 'erp', hash: hashOfSecret('cbt_erp'), allow, company_id, quota, created_at: AT })
@@ -38,7 +38,9 @@ async function open(
 }
 
 function limitCompany(app: TestApp, id: number, quota: number | null): Promise<unknown> {
-  return elsewhere(app, (db) => db.updateTable('companies').set({ quota }).where('id', '=', id).execute())
+  return asOtherProcess(app, (db) =>
+    db.updateTable('companies').set({ quota }).where('id', '=', id).execute(),
+  )
 }
 
 let made = 0
@@ -67,7 +69,7 @@ async function accepted(answering: Promise<Response>): Promise<number[]> {
 
 /** What the sums say; they must be those of the rows. */
 async function usedOf(app: TestApp): Promise<{ token: number; company: number }> {
-  return elsewhere(app, async (db) => {
+  return asOtherProcess(app, async (db) => {
     const rows = await selectDocuments(db, { limit: 1000 })
     const sum = (chosen: typeof rows) => chosen.reduce((bytes, { size }) => bytes + size, 0)
     const { used: token } = await db
@@ -133,7 +135,7 @@ test('a deletion frees what the documents had', async (t) => {
   const ids = await accepted(post(app, CREATE, batch(file(KIB), file(KIB), file(2 * KIB)), ERP))
   await refused(post(app, CREATE, batch(file(1)), ERP), /4 KiB of token erp/)
   await refused(post(app, CREATE, batch(file(1))), /5 KiB of company 1/)
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     const rows = (await selectDocuments(db, { limit: 100 })).filter(({ id }) => ids.slice(1).includes(id))
     await removeDocuments(db, await openTestBlobs(app.dataDir), rows, ANA, () => {})
     await removeDocuments(db, await openTestBlobs(app.dataDir), rows, ANA, () => {}) // gone: frees nothing more
@@ -164,7 +166,7 @@ test('the quota of a company counts for every token, in its company alone', asyn
 test('what earlier tokens of the same name made counts', async (t) => {
   const app = await open(t, null)
   await accepted(post(app, CREATE, batch(file(3 * KIB)), ERP))
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     await db.updateTable('tokens').set({ revoked_at: AT }).where('name', '=', 'erp').execute()
     const token = { name: 'erp', hash: hashOfSecret('cbt_next'), allow: 'documents:POST documents:GET' }
     await db
@@ -180,7 +182,7 @@ test('what earlier tokens of the same name made counts', async (t) => {
 test('a quota that is raised, or taken away, holds for the next upload', async (t) => {
   const app = await open(t, KIB)
   const set = (quota: number | null) =>
-    elsewhere(app, (db) => db.updateTable('tokens').set({ quota }).where('name', '=', 'erp').execute())
+    asOtherProcess(app, (db) => db.updateTable('tokens').set({ quota }).where('name', '=', 'erp').execute())
   await refused(post(app, CREATE, batch(file(2 * KIB)), ERP), /1 KiB of token erp/)
   await set(2 * KIB)
   await accepted(post(app, CREATE, batch(file(2 * KIB)), ERP))

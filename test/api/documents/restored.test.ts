@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { blobPath } from '../../../src/store/blobs/blobs.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { contentsOf, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
-import { contentsOf, openTestBlobs } from '../../support/parties.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 type Row = { id: number; name: string; content?: string }

@@ -10,11 +10,11 @@ import { selectCoverage } from '../../../src/store/coverage.ts'
 import { updateProviderEnabled } from '../../../src/store/providers.ts'
 import { readRecord } from '../../../src/sync/record.ts'
 import { startTestApp, type TestAppOptions } from '../../support/app.ts'
-import { fixedClock, temporaryDirectory } from '../../support/ground.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
 import { PRUEBAS_TOKEN, pruebasValue, startPruebas } from '../../support/pruebas/source.ts'
+import { fixedClock, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
-import { elsewhere } from '../support.ts'
+import { asOtherProcess } from '../support.ts'
 
 type Json = Record<string, unknown>
 type Health = { status: string; series: number; detail?: { reasons?: string[] } }
@@ -96,7 +96,7 @@ test('each run counts its days in the zone of its provider', async (t) => {
   )
   const { rate_date } = await json<Json>('/api/v1/rates/latest?provider=pruebas&base=EUR&quote=USD')
   assert.equal(rate_date, '2026-03-24')
-  const covered = await elsewhere(both, (db) => selectCoverage(db))
+  const covered = await asOtherProcess(both, (db) => selectCoverage(db))
   const newest = [2, 48].map((id) => covered.get(id)?.at(-1)?.to)
   assert.deepEqual(newest, ['2026-03-25', '2026-03-25'], 'a value of tomorrow, and a day that has begun')
 })
@@ -104,7 +104,7 @@ test('each run counts its days in the zone of its provider', async (t) => {
 test('a run knows what is covered of its own provider, and of no other', async (t) => {
   const both = await startBoth(t)
   const coveredOf = (provider: Provider) =>
-    elsewhere(both, async (db) => {
+    asOtherProcess(both, async (db) => {
       const { series, covered } = await readRecord(db, provider, both.clock.read, async () => {})
       const ids = new Set(series.map(({ id }) => id))
       return [...covered.answered.keys()].map((id) => ids.has(id))
@@ -257,7 +257,7 @@ test('a provider that is disabled is neither synced nor a reason to be unwell; w
   source.isDown = true
   await syncBoth()
   assert.equal((await json<Health>('/api/v1/health')).status, 'degraded')
-  await elsewhere(both, (db) => updateProviderEnabled(db, 'pruebas', false))
+  await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false))
   const asked = source.tokens.length
   clock.now = new Date('2026-04-14T12:00:00Z')
   const ends = await syncBoth()

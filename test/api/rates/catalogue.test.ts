@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { updateProviderEnabled } from '../../../src/store/providers.ts'
 import { updateSeriesEnabled } from '../../../src/store/series.ts'
-import { elsewhere, openApp, withinASecond } from '../support.ts'
+import { asOtherProcess, openApp, withinASecond } from '../support.ts'
 
 type Series = {
   id: number
@@ -122,14 +122,14 @@ const FALSE = ['false', 'FALSE', 'False', '0', 'no', 'No', 'off', 'OFF']
 test('leaves out what is disabled when asked for only the enabled, in every spelling', async () => {
   const own = await openApp()
   await own.sync({ from: '2026-03-23', to: '2026-03-24' })
-  await elsewhere(own, async (db) => {
+  await asOtherProcess(own, async (db) => {
     await updateSeriesEnabled(db, 1, false)
     await raiseRevision(db)
   })
   const all = async (path: string) => (await own.json<{ id: number; enabled: boolean }[]>(path)).length
   const one = async () => (await all('/api/v1/series?only_enabled=true')) === 46
   await withinASecond(one, 'the series is disabled')
-  await elsewhere(own, async (db) => {
+  await asOtherProcess(own, async (db) => {
     await updateProviderEnabled(db, 'bccr', false)
     await raiseRevision(db)
   })

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Window } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
-import { answerTo, type PaperApp, startPaperApp } from '../../support/rates/paper-app.ts'
-import { EUR } from '../../support/rates/paper-bank.ts'
+import { answerTo, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { EUR } from '../../support/rates/memory-bank.ts'
 
 const COMPRA = 1
 const VENTA = 2
@@ -21,30 +21,30 @@ type History = { points: { rate_date: string }[] }
 const hole = (from: string, to: string) => `404 the days from ${from} to ${to} have not been synchronized`
 
 /** The question's answer in a word: the day of the value, or the 404. */
-async function dayOfAnswer(app: PaperApp, path: string): Promise<string> {
+async function dayOfAnswer(app: MemoryApp, path: string): Promise<string> {
   const answer = await answerTo(app, path)
   return typeof answer === 'string' ? answer : (answer as { rate_date: string }).rate_date
 }
 
-async function seriesOn(app: PaperApp, on: string): Promise<number[]> {
+async function seriesOn(app: MemoryApp, on: string): Promise<number[]> {
   return (await app.json<Rate[]>(`/api/v1/rates?on=${on}`)).map(({ series_id }) => series_id)
 }
 
-async function pointsOf(app: PaperApp, id: number, { from, to }: Window): Promise<string[]> {
+async function pointsOf(app: MemoryApp, id: number, { from, to }: Window): Promise<string[]> {
   const { points } = await app.json<History>(`/api/v1/series/${id}/history?from=${from}&to=${to}`)
   return points.map(({ rate_date }) => rate_date)
 }
 
 /** Two islands, `2025-03-01` to `2025-03-31` and the last seven weeks, and the sea between. */
-async function openIslands(t: TestContext): Promise<PaperApp> {
-  const app = await startPaperApp(t, { backfillFrom: '2026-02-01' })
+async function openIslands(t: TestContext): Promise<MemoryApp> {
+  const app = await startMemoryApp(t, { backfillFrom: '2026-02-01' })
   await app.sync()
   await app.sync({ from: '2025-03-01', to: '2025-03-31' })
   return app
 }
 
 test('1983 does not answer for 2010', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: '2020-01-01' })
+  const app = await startMemoryApp(t, { backfillFrom: '2020-01-01' })
   await app.sync()
   await app.sync({ from: '1983-01-01', to: '1983-12-31' })
   const cases: [on: string, answer: string][] = [
@@ -90,7 +90,7 @@ test('a sync of the days between joins the islands', async (t) => {
 })
 
 test('a default sync closes the holes from --backfill-from on', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: '2025-10-01' })
+  const app = await startMemoryApp(t, { backfillFrom: '2025-10-01' })
   await app.sync({ from: '2025-10-05', to: '2025-10-20' })
   await app.sync({ from: '2025-12-01', to: '2025-12-20' })
   await app.sync({ from: '2026-03-01', to: TOMORROW })
@@ -105,10 +105,10 @@ test('a default sync closes the holes from --backfill-from on', async (t) => {
 })
 
 test('the days that are named end with the last that is uncovered, not with the day asked', async (t) => {
-  const app = await startPaperApp(t)
-  const daily = app.paper.publish[EUR]
+  const app = await startMemoryApp(t)
+  const daily = app.memory.publish[EUR]
   // No euro on the first days of the later island.
-  app.paper.publish[EUR] = (day) => (day >= '2026-03-15' && day <= '2026-03-17' ? undefined : daily?.(day))
+  app.memory.publish[EUR] = (day) => (day >= '2026-03-15' && day <= '2026-03-17' ? undefined : daily?.(day))
   await app.sync({ from: '2026-02-01', to: '2026-03-10' })
   await app.sync({ from: '2026-03-15', to: '2026-03-20' })
   const euro = (on: string) => dayOfAnswer(app, `/rates/latest?base=EUR&quote=USD&on=${on}`)
@@ -120,10 +120,10 @@ test('the days that are named end with the last that is uncovered, not with the 
 })
 
 test('each series has its own holes: a side that is unknown is named, the other answers', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync({ from: '2026-02-01', to: '2026-03-10' })
   await app.sync({ from: '2026-03-15', to: '2026-03-20' })
-  app.paper.fault = ({ indicator }) => {
+  app.memory.fault = ({ indicator }) => {
     if (indicator === '318') throw new FetchFailure('HTTP 500')
     return undefined
   }
@@ -150,12 +150,12 @@ test('each series has its own holes: a side that is unknown is named, the other 
 })
 
 test('one shown side whose days are unknown is a hole of the pair, not of the other side', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync({ from: '2026-02-01', to: '2026-03-10' })
   await app.sync({ from: '2026-03-15', to: '2026-03-20' })
   // For these days the bank has no purchase, and of the sale nothing is known.
-  app.paper.publish['317'] = () => undefined
-  app.paper.fault = ({ indicator }) => {
+  app.memory.publish['317'] = () => undefined
+  app.memory.fault = ({ indicator }) => {
     if (indicator === '318') throw new FetchFailure('HTTP 500')
     return undefined
   }
@@ -169,9 +169,9 @@ test('one shown side whose days are unknown is a hole of the pair, not of the ot
 })
 
 test('"no data" is an answer: a weekend, and years before the first value, are no hole', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: '2025-01-01' })
-  const daily = app.paper.publish[EUR]
-  app.paper.publish[EUR] = (day) => {
+  const app = await startMemoryApp(t, { backfillFrom: '2025-01-01' })
+  const daily = app.memory.publish[EUR]
+  app.memory.publish[EUR] = (day) => {
     const born = day >= '2025-07-01' || (day >= '2025-02-01' && day <= '2025-02-10')
     return born && day !== '2026-03-21' && day !== '2026-03-22' ? daily?.(day) : undefined
   }
@@ -183,10 +183,10 @@ test('"no data" is an answer: a weekend, and years before the first value, are n
 })
 
 test('a rejected row is not "no data": its day is not covered until it is answered', async (t) => {
-  const app = await startPaperApp(t)
-  const daily = app.paper.publish[EUR]
+  const app = await startMemoryApp(t)
+  const daily = app.memory.publish[EUR]
   const euro = (on: string) => dayOfAnswer(app, `/rates/latest?base=EUR&quote=USD&on=${on}`)
-  app.paper.publish[EUR] = (day) => (day === '2026-03-18' ? '-1' : daily?.(day))
+  app.memory.publish[EUR] = (day) => (day === '2026-03-18' ? '-1' : daily?.(day))
   assert.equal((await app.sync()).run.status, 'parcial')
   assert.equal(await euro('2026-03-17'), '2026-03-17')
   assert.equal(await euro('2026-03-18'), hole('2026-03-18', '2026-03-18'))
@@ -201,16 +201,16 @@ test('a rejected row is not "no data": its day is not covered until it is answer
   app.clock.now = new Date('2026-05-24T12:00:00Z')
   await app.sync()
   assert.equal(await euro('2026-03-18'), hole('2026-03-18', '2026-03-18'))
-  app.paper.publish[EUR] = (day) => (day === '2026-03-18' ? undefined : daily?.(day))
+  app.memory.publish[EUR] = (day) => (day === '2026-03-18' ? undefined : daily?.(day))
   await app.sync()
   assert.equal(await euro('2026-03-18'), '2026-03-17')
   assert.equal(await euro('2026-03-19'), '2026-03-19')
 })
 
 test('after the newest covered day the last value goes on answering', async (t) => {
-  const app = await startPaperApp(t)
-  const daily = app.paper.publish[EUR]
-  app.paper.publish[EUR] = (day) => (day >= TODAY ? 'abc' : daily?.(day))
+  const app = await startMemoryApp(t)
+  const daily = app.memory.publish[EUR]
+  app.memory.publish[EUR] = (day) => (day >= TODAY ? 'abc' : daily?.(day))
   await app.sync()
   const euro = (on: string) => dayOfAnswer(app, `/rates/latest?base=EUR&quote=USD&on=${on}`)
   for (const on of ['2026-03-23', TODAY, TOMORROW, '2999-12-31']) assert.equal(await euro(on), '2026-03-23')
@@ -218,7 +218,7 @@ test('after the newest covered day the last value goes on answering', async (t) 
 
   // Then a later day is known, and what lies between is a hole.
   app.clock.now = new Date('2026-03-26T12:00:00Z')
-  app.paper.publish[EUR] = (day) => (day === TODAY || day === TOMORROW ? 'abc' : daily?.(day))
+  app.memory.publish[EUR] = (day) => (day === TODAY || day === TOMORROW ? 'abc' : daily?.(day))
   await app.sync()
   assert.equal(await euro('2026-03-23'), '2026-03-23')
   assert.equal(await euro(TODAY), hole(TODAY, TODAY))
@@ -227,12 +227,12 @@ test('after the newest covered day the last value goes on answering', async (t) 
 })
 
 test('days that had not begun when the answer was fetched are not known to have no value', async (t) => {
-  const app = await startPaperApp(t)
-  const daily = app.paper.publish[EUR]
-  app.paper.publish[EUR] = (day) => (day >= TOMORROW ? undefined : daily?.(day))
+  const app = await startMemoryApp(t)
+  const daily = app.memory.publish[EUR]
+  app.memory.publish[EUR] = (day) => (day >= TOMORROW ? undefined : daily?.(day))
   await app.sync({ from: '2026-03-20', to: TOMORROW })
   app.clock.now = new Date('2026-03-28T12:00:00Z')
-  app.paper.publish[EUR] = daily ?? (() => undefined)
+  app.memory.publish[EUR] = daily ?? (() => undefined)
   await app.sync({ from: '2026-03-26', to: '2026-03-28' })
   const euro = (on: string) => dayOfAnswer(app, `/rates/latest?base=EUR&quote=USD&on=${on}`)
   assert.equal(await euro(TODAY), TODAY)
@@ -247,14 +247,14 @@ for (const [what, supportsSingleSeries, alone, answer] of [
   ['and the second request fails', false, 'fails', hole('2026-03-11', '2026-03-12')],
 ] as const) {
   test(`a table that does not list a series, ${what}`, async (t) => {
-    const app = await startPaperApp(t)
+    const app = await startMemoryApp(t)
     await app.sync({ from: '2026-02-01', to: '2026-03-10' })
     await app.sync({ from: '2026-03-15', to: '2026-03-20' })
     if (!supportsSingleSeries) app.takeToken(4)
-    const daily = app.paper.publish[EUR]
-    app.paper.publish[EUR] = (day) => (day >= '2026-03-11' && day <= '2026-03-14' ? undefined : daily?.(day))
+    const daily = app.memory.publish[EUR]
+    app.memory.publish[EUR] = (day) => (day >= '2026-03-11' && day <= '2026-03-14' ? undefined : daily?.(day))
     let asks = 0
-    app.paper.fault = ({ table }, usual) => {
+    app.memory.fault = ({ table }, usual) => {
       if (table !== '520') return undefined
       asks += 1
       if (asks > 1 && alone === 'fails') throw new FetchFailure('HTTP 500')
@@ -272,13 +272,13 @@ for (const [what, supportsSingleSeries, alone, answer] of [
 }
 
 test('a window of a run whose request failed is a hole, and the run after closes it', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync({ from: '2026-02-01', to: '2026-03-01' })
-  app.paper.fault = () => {
+  app.memory.fault = () => {
     throw new FetchFailure('HTTP 500')
   }
   assert.equal((await app.sync({ from: '2026-03-02', to: '2026-03-09' })).run.status, 'error')
-  app.paper.fault = undefined
+  app.memory.fault = undefined
   await app.sync({ from: '2026-03-10', to: TODAY })
   for (const path of ['/rates/latest?', '/convert?amount=1&from=EUR&to=CRC&']) {
     assert.equal(await dayOfAnswer(app, `${path}on=2026-03-05`), hole('2026-03-02', '2026-03-05'))

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { answerTo, type PaperApp, startPaperApp } from '../../support/rates/paper-app.ts'
-import { EUR, JPY } from '../../support/rates/paper-bank.ts'
+import { answerTo, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { EUR, JPY } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const EUR_ID = 4
@@ -16,12 +16,12 @@ const ROUND: Record<string, string> = { 317: '490.12', 318: '500.46', [EUR]: '1.
 
 /** From the next run on the bank's website answers, with the values given for some days or the rounded ones. */
 function readWebsite(
-  app: PaperApp,
+  app: MemoryApp,
   other: (code: string, day: string) => string | undefined = () => undefined,
 ) {
   app.takeToken(2)
   publish(app, (code, day) => other(code, day) ?? ROUND[code])
-  app.paper.fault = ({ table }, usual) => {
+  app.memory.fault = ({ table }, usual) => {
     const answer = usual()
     const roundedTo = DECIMALS[table]
     return { ...answer, observations: answer.observations.map((row) => ({ ...row, roundedTo })) }
@@ -29,31 +29,31 @@ function readWebsite(
 }
 
 function readPublicApi(
-  app: PaperApp,
+  app: MemoryApp,
   other: (code: string, day: string) => string | undefined = () => undefined,
 ) {
   app.giveToken()
   publish(app, (code, day) => other(code, day) ?? EXACT[code])
-  app.paper.fault = undefined
+  app.memory.fault = undefined
 }
 
-function publish(app: PaperApp, value: (code: string, day: string) => string | undefined): void {
+function publish(app: MemoryApp, value: (code: string, day: string) => string | undefined): void {
   for (const code of Object.keys(EXACT)) {
-    app.paper.publish[code] = (day) => (day <= TODAY ? value(code, day) : undefined)
+    app.memory.publish[code] = (day) => (day <= TODAY ? value(code, day) : undefined)
   }
 }
 
-async function openWebsite(t: TestContext): Promise<PaperApp> {
-  const app = await startPaperApp(t)
+async function openWebsite(t: TestContext): Promise<MemoryApp> {
+  const app = await startMemoryApp(t)
   readWebsite(app)
   await app.sync()
   return app
 }
 
-const compra = (app: PaperApp) => answerTo(app, '/convert?amount=1&from=USD&to=CRC&type=compra')
-const latest = (app: PaperApp, query = '') => answerTo(app, `/rates/latest${query}`)
+const compra = (app: MemoryApp) => answerTo(app, '/convert?amount=1&from=USD&to=CRC&type=compra')
+const latest = (app: MemoryApp, query = '') => answerTo(app, `/rates/latest${query}`)
 
-async function euroPoints(app: PaperApp, from: string): Promise<unknown> {
+async function euroPoints(app: MemoryApp, from: string): Promise<unknown> {
   const path = `/api/v1/series/${EUR_ID}/history?from=${from}`
   return (await app.json<{ points: unknown }>(path)).points
 }
@@ -172,7 +172,7 @@ test('an exact value replaces the rounded one, and nothing is said any more', as
 })
 
 test('a rounded value never replaces an exact one that it agrees with', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   readPublicApi(app)
   await app.sync()
   readWebsite(app)
@@ -198,7 +198,7 @@ for (const [exact, website, shown, roundedTo] of [
   ['490.123', '491.12', '491.12', 2],
 ] as const) {
   test(`of ${exact} and then ${website} from the website, ${shown} is shown`, async (t) => {
-    const app = await startPaperApp(t)
+    const app = await startMemoryApp(t)
     readPublicApi(app, (code) => (code === '317' ? exact : undefined))
     await app.sync()
     readWebsite(app, (code) => (code === '317' ? website : undefined))
@@ -220,7 +220,7 @@ for (const [exact, website, shown, roundedTo] of [
 }
 
 test('only the points that are rounded say so', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   readPublicApi(app)
   await app.sync({ from: '2026-03-01', to: '2026-03-22' })
   readWebsite(app, (code, day) => (code === EUR && day === '2026-03-22' ? '1.2' : undefined))
@@ -238,8 +238,8 @@ test('only the points that are rounded say so', async (t) => {
 test('one rounded side marks the pair, one exact side is still exact by itself', async (t) => {
   const app = await openWebsite(t)
   readPublicApi(app)
-  const all = app.paper.publish
-  app.paper.publish = { ...all, 318: () => undefined }
+  const all = app.memory.publish
+  app.memory.publish = { ...all, 318: () => undefined }
   await app.sync()
   const answer = (await latest(app)) as { compra: string; venta: string; rounded_to?: number }
   assert.deepEqual([answer.compra, answer.venta, answer.rounded_to], ['490.123', '500.46', 2])

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { addDays } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
-import { answerTo, type PaperApp, startPaperApp } from '../../support/rates/paper-app.ts'
-import { TOMORROW_OF_TEST } from '../../support/rates/paper-bank.ts'
+import { answerTo, type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { TOMORROW_OF_TEST } from '../../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'
 const TOMORROW = TOMORROW_OF_TEST
@@ -25,7 +25,7 @@ type Latest = {
 type Shown = [day: string, compra: string | null, venta: string | null, missing?: string[]]
 
 /** What /rates/latest shows of the dollar, as a row of a table. */
-async function dollar(app: PaperApp, on?: string): Promise<Shown> {
+async function dollar(app: MemoryApp, on?: string): Promise<Shown> {
   const path = `/rates/latest${on === undefined ? '' : `?on=${on}`}`
   const answer = (await answerTo(app, path)) as Latest
   assert.equal(typeof answer, 'object', `${path}: ${answer}`)
@@ -35,14 +35,14 @@ async function dollar(app: PaperApp, on?: string): Promise<Shown> {
 }
 
 /** Everything is known up to `TODAY`; then nothing of one side can be read any more. */
-async function openHalf(t: TestContext, failing = '318'): Promise<PaperApp> {
-  const app = await startPaperApp(t)
+async function openHalf(t: TestContext, failing = '318'): Promise<MemoryApp> {
+  const app = await startMemoryApp(t)
   for (const code of ['317', '318']) {
     const value = code === '317' ? '500' : '510'
-    app.paper.publish[code] = (day) => (day <= app.clock.today() ? value : undefined)
+    app.memory.publish[code] = (day) => (day <= app.clock.today() ? value : undefined)
   }
   await app.sync()
-  app.paper.fault = fail(failing)
+  app.memory.fault = fail(failing)
   return app
 }
 
@@ -69,7 +69,7 @@ for (const [failing, compra, venta, missing] of [
       assert.deepEqual(await dollar(app, '2999-12-31'), expected)
       assert.deepEqual(await dollar(app, addDays(TODAY, 2)), [TODAY, '500', '510'])
     }
-    app.paper.fault = undefined
+    app.memory.fault = undefined
     await app.sync()
     assert.deepEqual(await dollar(app), [addDays(TODAY, 5), '500', '510'])
   })
@@ -100,7 +100,7 @@ test('while a sync runs no reader sees the half that is already here', async (t)
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
   const seen: Shown[] = []
-  app.paper.fault = async ({ indicator }) => {
+  app.memory.fault = async ({ indicator }) => {
     if (indicator !== '317') seen.push(await dollar(app))
     return undefined
   }
@@ -117,7 +117,7 @@ test('while a sync runs no reader sees the half that is already here', async (t)
 test('a run that breaks off between the two sides shows no half', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
-  app.paper.fault = ({ indicator }) => {
+  app.memory.fault = ({ indicator }) => {
     if (indicator === '318') throw new TypeError('surprise')
     return undefined
   }
@@ -128,7 +128,7 @@ test('a run that breaks off between the two sides shows no half', async (t) => {
 test('both sides of a window that was answered are stored, although the next window fails', async (t) => {
   const app = await openHalf(t)
   app.clock.now = noon(TOMORROW)
-  app.paper.fault = ({ table }) => {
+  app.memory.fault = ({ table }) => {
     if (table === '520') throw new FetchFailure('HTTP 500')
     return undefined
   }
@@ -138,7 +138,7 @@ test('both sides of a window that was answered are stored, although the next win
 
 test("in the evening one side of tomorrow's does not replace today's two", async (t) => {
   const app = await openHalf(t)
-  app.paper.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
+  app.memory.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
   app.clock.now = evening(TODAY)
   await app.sync()
   assert.deepEqual(await dollar(app), [TODAY, '501', '510'])
@@ -147,22 +147,22 @@ test("in the evening one side of tomorrow's does not replace today's two", async
 })
 
 test('a new box whose 318 fails shows the side that it has and names the other', async (t) => {
-  const app = await startPaperApp(t)
-  app.paper.fault = fail('318')
+  const app = await startMemoryApp(t)
+  app.memory.fault = fail('318')
   const { run } = await app.sync()
   assert.equal(run.status, 'parcial')
   assert.ok(run.inserted > 0)
   assert.deepEqual(await dollar(app), [TODAY, '500', null, ['venta']])
   assert.deepEqual(await dollar(app, '2026-02-10'), ['2026-02-10', '500', null, ['venta']])
-  app.paper.fault = undefined
+  app.memory.fault = undefined
   await app.sync()
   assert.deepEqual(await dollar(app), [TODAY, '500', '500'])
 })
 
 test('"none" of the day itself settles it, and is not missing', async (t) => {
   const app = await openHalf(t)
-  app.paper.fault = undefined
-  app.paper.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
+  app.memory.fault = undefined
+  app.memory.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
   app.clock.now = noon(TOMORROW)
   await app.sync()
   assert.deepEqual(await dollar(app), [TOMORROW, '500', null])
@@ -170,9 +170,9 @@ test('"none" of the day itself settles it, and is not missing', async (t) => {
 
 test('"none" of a day that has not begun settles nothing', async (t) => {
   const app = await openHalf(t)
-  app.paper.fault = undefined
-  app.paper.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
-  app.paper.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
+  app.memory.fault = undefined
+  app.memory.publish['317'] = (day) => (day <= TOMORROW ? '501' : undefined)
+  app.memory.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
   app.clock.now = evening(TODAY)
   await app.sync()
   assert.deepEqual(await dollar(app, TOMORROW), [TODAY, '501', '510'])
@@ -184,8 +184,9 @@ test('"none" of a day that has not begun settles nothing', async (t) => {
 
 test('a rejected row is not "none", and a value of a later day settles its day', async (t) => {
   const app = await openHalf(t)
-  app.paper.fault = undefined
-  app.paper.publish['318'] = (day) => (day === TOMORROW ? '-1' : day <= app.clock.today() ? '510' : undefined)
+  app.memory.fault = undefined
+  app.memory.publish['318'] = (day) =>
+    day === TOMORROW ? '-1' : day <= app.clock.today() ? '510' : undefined
   app.clock.now = noon(TOMORROW)
   assert.equal((await app.sync()).run.status, 'parcial')
   assert.deepEqual(await dollar(app), [TODAY, '500', '510'])
@@ -196,8 +197,8 @@ test('a rejected row is not "none", and a value of a later day settles its day',
 })
 
 test('a side that is known to have no value is null without being missing', async (t) => {
-  const app = await startPaperApp(t)
-  app.paper.publish['318'] = (day) => (day !== '2026-03-18' && day <= TOMORROW ? '510' : undefined)
+  const app = await startMemoryApp(t)
+  app.memory.publish['318'] = (day) => (day !== '2026-03-18' && day <= TOMORROW ? '510' : undefined)
   await app.sync()
   assert.deepEqual(await dollar(app, '2026-03-18'), ['2026-03-18', '500', null])
   assert.deepEqual(await dollar(app, '2026-03-19'), ['2026-03-19', '500', '510'])

@@ -8,8 +8,8 @@ import { sql } from 'kysely'
 import { addDays, type IsoDate } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import type { TestApp } from '../../support/app.ts'
-import { type PaperApp, startPaperApp } from '../../support/rates/paper-app.ts'
-import { elsewhere, send } from '../support.ts'
+import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { asOtherProcess, send } from '../support.ts'
 
 type Detail = {
   reasons?: string[]
@@ -38,17 +38,17 @@ function setDay(app: TestApp, day: IsoDate): void {
 
 /** Switches a series on or off, seen at once. */
 async function setEnabled(app: TestApp, id: number, enabled: 0 | 1): Promise<void> {
-  await elsewhere(app, (db) => db.updateTable('series').set({ enabled }).where('id', '=', id).execute())
-  await elsewhere(app, (db) => sql`update meta set data_revision = data_revision + 1`.execute(db))
+  await asOtherProcess(app, (db) => db.updateTable('series').set({ enabled }).where('id', '=', id).execute())
+  await asOtherProcess(app, (db) => sql`update meta set data_revision = data_revision + 1`.execute(db))
   await app.sync({ from: TODAY, to: TODAY }) // which turns the page
 }
 
 test('a side of the dollar that is gone is named, however fresh the other is', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync()
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }])
 
-  app.paper.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
+  app.memory.publish['318'] = (day) => (day <= TODAY ? '510' : undefined)
   const venta = (days: number) => `the newest venta of the dollar is of ${TOMORROW}, ${days} days ago`
   for (const [day, reasons] of [
     ['2026-03-27', undefined],
@@ -71,24 +71,24 @@ test('a side of the dollar that is gone is named, however fresh the other is', a
   await setEnabled(app, 2, 1)
   assert.equal((await health(app)).status, 'degraded')
 
-  app.paper.publish['318'] = (day) => (day <= app.clock.today() ? '511' : undefined)
+  app.memory.publish['318'] = (day) => (day <= app.clock.today() ? '511' : undefined)
   await app.sync()
   assert.deepEqual([(await health(app)).status, (await health(app)).detail?.reasons], ['ok', undefined])
 })
 
 test('a side without any value is named, and both where there is nothing', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   const [compra, venta] = ['the dollar has no value of compra', 'the dollar has no value of venta']
   assert.deepEqual((await health(app)).detail, { reasons: [compra, venta] })
   assert.deepEqual(await fresh(app), [503, { status: 'stale', detail: [compra, venta] }])
-  app.paper.publish['318'] = () => undefined
+  app.memory.publish['318'] = () => undefined
   await app.sync()
   assert.deepEqual((await health(app)).detail, { reasons: [venta] })
   assert.deepEqual(await fresh(app), [503, { status: 'stale', detail: [venta] }])
 })
 
 test('fresh is read as any other boolean', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   for (const yes of ['fresh=1', 'fresh=YES', 'fresh=on', 'probe=7&fresh=True']) {
     assert.equal((await fresh(app, yes))[0], 503, yes)
   }
@@ -101,19 +101,19 @@ test('fresh is read as any other boolean', async (t) => {
 })
 
 /** What health says at each request to the bank during a run. */
-async function watched(app: PaperApp, run: () => Promise<unknown>): Promise<Health[]> {
+async function watched(app: MemoryApp, run: () => Promise<unknown>): Promise<Health[]> {
   const seen: Health[] = []
-  app.paper.fault = async () => {
+  app.memory.fault = async () => {
     seen.push(await health(app))
     return undefined
   }
   await run()
-  app.paper.fault = undefined
+  app.memory.fault = undefined
   return seen
 }
 
 test('the first history of the dollar is degraded as long as it is read, and says how far it is', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: LONG_AGO })
+  const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
   const seen = await watched(app, () => app.sync())
   const histories = seen.map(({ detail }) => detail?.history)
   const [first] = histories
@@ -149,8 +149,8 @@ test('the first history of the dollar is degraded as long as it is read, and say
 })
 
 test('a first history that was cut off is degraded until it is whole', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: LONG_AGO })
-  app.paper.fault = ({ indicator, window }) => {
+  const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
+  app.memory.fault = ({ indicator, window }) => {
     if (indicator === '318' && window.to < '2024-06-01') throw new FetchFailure('HTTP 500')
     return undefined
   }
@@ -164,15 +164,15 @@ test('a first history that was cut off is degraded until it is whole', async (t)
     history: { read_since: since, wanted_since: LONG_AGO },
   })
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }], 'today is there')
-  app.paper.fault = undefined
+  app.memory.fault = undefined
   await app.sync()
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
 })
 
 test('a day whose row was rejected is a hole, and hides neither the history nor its end', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: LONG_AGO })
+  const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
   const bad = '2026-03-15'
-  app.paper.publish['318'] = (day) => (day === bad ? '-1' : day <= TOMORROW ? '510' : undefined)
+  app.memory.publish['318'] = (day) => (day === bad ? '-1' : day <= TOMORROW ? '510' : undefined)
   const seen = await watched(app, () => app.sync())
   const since = seen.map(({ detail }) => detail?.history?.read_since).filter((one) => typeof one === 'string')
   assert.ok(since.length > 2)
@@ -185,7 +185,7 @@ test('a day whose row was rejected is a hole, and hides neither the history nor 
 })
 
 test('a sync of a range is no first history, wherever it begins', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync({ from: '2026-03-01', to: TODAY })
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
   const seen = await watched(app, () => app.sync({ from: '2026-02-20', to: TODAY }))
@@ -193,7 +193,7 @@ test('a sync of a range is no first history, wherever it begins', async (t) => {
 })
 
 test('holes are named, the first twenty, and degrade nothing', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync()
   await app.sync({ from: '2025-12-01', to: '2025-12-31' })
   const { status, detail } = await health(app)
@@ -211,11 +211,11 @@ test('holes are named, the first twenty, and degrade nothing', async (t) => {
 })
 
 test('rounded values are not exact, which degrades nothing', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync()
   assert.ok(!('exact' in (await health(app))))
   app.takeToken(2)
-  app.paper.publish['318'] = (day) => (day <= '2026-03-26' ? '511' : undefined)
+  app.memory.publish['318'] = (day) => (day <= '2026-03-26' ? '511' : undefined)
   setDay(app, TOMORROW)
   await app.sync()
   const { status, exact, detail } = await health(app)
@@ -224,9 +224,9 @@ test('rounded values are not exact, which degrades nothing', async (t) => {
 })
 
 test('the last run that failed is a reason, and says its own', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync()
-  app.paper.fault = () => {
+  app.memory.fault = () => {
     throw new FetchFailure('HTTP 503')
   }
   assert.equal((await app.sync()).run.status, 'error')
@@ -237,9 +237,9 @@ test('the last run that failed is a reason, and says its own', async (t) => {
 })
 
 test('a database that does not answer is an error with a reason, and fresh is none', async (t) => {
-  const app = await startPaperApp(t)
+  const app = await startMemoryApp(t)
   await app.sync()
-  await elsewhere(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
+  await asOtherProcess(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
   writeFileSync(join(app.dataDir, 'cambista.db'), Buffer.alloc(1 << 20, 0x5a))
   const response = await app.get('/api/v1/health')
   assert.equal(response.status, 503)
@@ -250,7 +250,7 @@ test('a database that does not answer is an error with a reason, and fresh is no
 })
 
 test('two days are fresh, three are not, and what is of tomorrow is', async (t) => {
-  const app = await startPaperApp(t, { backfillFrom: addDays(FIRST, 20) })
+  const app = await startMemoryApp(t, { backfillFrom: addDays(FIRST, 20) })
   await app.sync()
   for (const [now, code] of [
     ['2026-03-24T12:00:00Z', 200],

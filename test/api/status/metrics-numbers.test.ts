@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { AT, batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
-import { elsewhere, send } from '../support.ts'
+import { asOtherProcess, send } from '../support.ts'
 
 const watched = (t: TestContext, options: TestAppOptions = {}) =>
   startTestApp(t, { ...options, listen: { metrics: 'local' } })
@@ -133,7 +133,7 @@ test('documents and their contents, each content counted once, as they come and 
       .digest('hex'),
     created_at: AT,
   }))
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     for (let at = 0; at < values.length; at += 500) {
       await db
         .insertInto('attachments')
@@ -142,7 +142,7 @@ test('documents and their contents, each content counted once, as they come and 
     }
   })
   await has(3, 1252, 2508)
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     await db.deleteFrom('documents').where('id', '>', 1).execute()
     await db.deleteFrom('attachments').where('id', '>', 1).execute()
   })
@@ -196,7 +196,7 @@ test('what the caches hold, and how often it was there', async (t) => {
 
 test('a database that does not answer is a mute 500', async (t) => {
   const app = await watched(t)
-  await elsewhere(app, (db) => db.schema.dropTable('sync_runs').execute())
+  await asOtherProcess(app, (db) => db.schema.dropTable('sync_runs').execute())
   const { status, body } = await send(`${app.app.url}/metrics`)
   assert.deepEqual([status, body], [500, '{"detail":"Internal server error"}'])
 })

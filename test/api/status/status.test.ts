@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { TestApp } from '../../support/app.ts'
-import { elsewhere, itemsOf, openApp, send } from '../support.ts'
+import { asOtherProcess, itemsOf, openApp, send } from '../support.ts'
 
 type Run = {
   id: number
@@ -73,7 +73,7 @@ const limits: [query: string, count: number][] = [
 ]
 test('lists the newest runs first, as many as asked for', async (t) => {
   const app = await openApp()
-  await elsewhere(app, async (db) => {
+  await asOtherProcess(app, async (db) => {
     const run = { provider_id: 1, trigger: 'scheduler', status: 'ok', finished_at: null } as const
     for (let at = 1; at <= 205; at += 1) {
       // Later runs that began earlier: the clock was set back.
@@ -151,7 +151,7 @@ test('says that the database is damaged, with 503, and goes on', async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   // Everything from the write-ahead log into the file, then garbage over its pages.
-  await elsewhere(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
+  await asOtherProcess(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))
   writeFileSync(join(app.dataDir, 'cambista.db'), Buffer.alloc(1 << 20, 0x5a))
   const response = await app.get('/api/v1/health')
   assert.equal(response.status, 503)

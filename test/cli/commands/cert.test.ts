@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { selfSigned } from '../../../src/cli/commands/certificate.ts'
 import { startTestApp } from '../../support/app.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const DAY_MS = 86_400_000

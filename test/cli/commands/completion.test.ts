@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { COMMANDS } from '../../../src/cli/commands.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const run = promisify(execFile)

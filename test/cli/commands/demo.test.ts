@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../../support/ground.ts'
 import { startProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const run = promisify(execFile)
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isJournal } from '../../../src/cli/terminal-log.ts'
 import { startTestApp } from '../../support/app.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 const ENTRY = join(import.meta.dirname, '../../../bin/cambista.ts')

@@ -8,8 +8,8 @@ import { type ApiKeyRow, insertApiKey } from '../../../src/store/api-keys.ts'
 import { insertFormerSecret } from '../../../src/store/former-secrets.ts'
 import { insertToken, type TokenRow } from '../../../src/store/tokens.ts'
 import { startTestApp } from '../../support/app.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
-import { COMPANY, makeDirectory, runJson } from '../../support/parties.ts'
+import { COMPANY, makeDirectory, runJson } from '../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const today = () => todayIn(() => new Date())

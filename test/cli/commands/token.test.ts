@@ -10,8 +10,8 @@ import {
   type TokenRow,
   updateTokensUsed,
 } from '../../../src/store/tokens.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
-import { COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/parties.ts'
+import { COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const ALL = ['--allow', 'documents:POST', '--allow', 'agent:POST', '--allow', 'documents:GET']

@@ -17,7 +17,7 @@ import { type TestContext, test } from 'node:test'
 import { unitWith, withBackupDir } from '../../../src/cli/service/backup.ts'
 import { installService, settingsText, uninstallService, unitText } from '../../../src/cli/service/install.ts'
 import { parseEnvironmentFile } from '../../../src/cli/settings.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const UNIT = '/etc/systemd/system/cambista.service'

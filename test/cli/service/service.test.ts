@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Machine, Ran } from '../../../src/cli/host.ts'
 import { installService, uninstallService, unitText } from '../../../src/cli/service/install.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const UNIT = '/etc/systemd/system/cambista.service'

@@ -9,7 +9,7 @@ import { settingsOfProviders } from '../../../src/cli/provider-settings.ts'
 import { parseEnvironmentFile, readSettings, withSettings } from '../../../src/cli/settings.ts'
 import { run } from '../../../src/main.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 /** Runs a command line on a machine whose service has these settings. */
 async function runOn(settingsFile: string, line: string, env: Environment = {}) {

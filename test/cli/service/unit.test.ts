@@ -10,7 +10,7 @@ import { variableOf } from '../../../src/cli/option-names.ts'
 import { optionOf } from '../../../src/cli/options.ts'
 import { settingsText, unitText } from '../../../src/cli/service/install.ts'
 import { parseEnvironmentFile, SETTINGS_FILE } from '../../../src/cli/settings.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 test('the settings file lists the options of serve, and systemd, Node and the program read it alike', () => {

@@ -12,7 +12,7 @@ import { backupNames, openBackupSet } from '../../../src/store/backup/set.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { faultsIn, modesIn, NOW, openVault } from '../../support/backups.ts'
-import { ANA } from '../../support/parties.ts'
+import { ANA } from '../../support/company.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const HOLA = sha('hola')

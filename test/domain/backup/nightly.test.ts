@@ -7,7 +7,7 @@ import { openNightlyBackup } from '../../../src/domain/backup/nightly.ts'
 import { createLog } from '../../../src/log.ts'
 import { backupNames, openBackupSet } from '../../../src/store/backup/set.ts'
 import { faultsIn, openVault, type Vault } from '../../support/backups.ts'
-import { fixedClock } from '../../support/ground.ts'
+import { fixedClock } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 const MINUTE = 60_000

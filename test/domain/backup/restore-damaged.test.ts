@@ -22,7 +22,7 @@ import { selectDocuments } from '../../../src/store/documents.ts'
 import { selectLostContents } from '../../../src/store/lost-contents.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { faultsIn, modesIn, NOW, openVault, type Vault } from '../../support/backups.ts'
-import { keepTexts, openTestBlobs } from '../../support/parties.ts'
+import { keepTexts, openTestBlobs } from '../../support/company.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000)

@@ -23,9 +23,9 @@ import { takeLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { startTestApp } from '../../support/app.ts'
 import { modesIn, NOW, openVault, type Vault } from '../../support/backups.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { keepTexts, makeDirectory, openTestBlobs } from '../../support/company.ts'
 import { olderSchema } from '../../support/older-schema.ts'
-import { keepTexts, makeDirectory, openTestBlobs } from '../../support/parties.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const sha = (text: string) => hash('sha256', text)

@@ -13,9 +13,9 @@ import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { takeLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { NOW, openVault, type Vault } from '../../support/backups.ts'
-import { fixedClock } from '../../support/ground.ts'
-import { ANA } from '../../support/parties.ts'
-import { openDesk } from '../../support/rates/paper-bank.ts'
+import { ANA } from '../../support/company.ts'
+import { openDesk } from '../../support/rates/memory-bank.ts'
+import { fixedClock } from '../../support/temporary.ts'
 
 const sha = (text: string) => hash('sha256', text)
 const HOLA = sha('hola')

@@ -8,8 +8,8 @@ import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import { countDocuments } from '../../../src/store/documents.ts'
 import { insertToken } from '../../../src/store/tokens.ts'
 import { addUsed } from '../../../src/store/usage.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
-import { AGENT, COMPANY, contentsOf, makeDirectory, OWNER, openTestBlobs } from '../../support/parties.ts'
+import { AGENT, COMPANY, contentsOf, makeDirectory, OWNER, openTestBlobs } from '../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const OVER = { code: 'over-quota', message: /^The quota of 10 bytes of token erp is used up: / }
 

@@ -8,8 +8,8 @@ import { isBlobNamed, selectDocuments } from '../../../src/store/documents.ts'
 import { selectEvents } from '../../../src/store/events.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
-import { ANA, COMPANY, contentsOf, keepTexts, makeDirectory } from '../../support/parties.ts'
+import { ANA, COMPANY, contentsOf, keepTexts, makeDirectory } from '../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const LIMIT_MB = 60
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openRateCache } from '../../../src/domain/rates/rate-cache.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { fixedClock, temporaryDatabase } from '../../support/ground.ts'
-import { createPaperBank } from '../../support/rates/paper-bank.ts'
+import { createMemoryBank } from '../../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 
 test('others have turns while the columns of many series are read', async (t) => {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
   const snapshot = (await openRateCache(db, [])).snapshot()
   assert.ok(snapshot.series.length > 3)
   let turns = 0

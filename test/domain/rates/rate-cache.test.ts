@@ -9,8 +9,8 @@ import { markSeriesChanged, upsertRates } from '../../../src/store/rates.ts'
 import { selectSeries } from '../../../src/store/series.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { fixedClock, temporaryDatabase } from '../../support/ground.ts'
-import { createPaperBank } from '../../support/rates/paper-bank.ts'
+import { createMemoryBank } from '../../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 
 async function store(db: Db, seriesId: number, rates: Record<string, string>): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -34,7 +34,7 @@ async function columnOf(cache: RateCache, seriesId: number) {
 
 async function open(t: Parameters<typeof temporaryDatabase>[0]) {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
   await store(db, 1, { '2026-03-24': '500', '2026-03-23': '499.5' })
   await store(db, 2, { '2026-03-24': '505' })
   return { db, cache: await openRateCache(db, []) }

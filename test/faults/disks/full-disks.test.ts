@@ -14,10 +14,10 @@ import { IN_PROGRESS, INTERRUPTED, type SyncRunRow } from '../../../src/store/sy
 import type { Db } from '../../../src/store/tables.ts'
 import { selectActiveTokens } from '../../../src/store/tokens.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
+import { checkComplete } from '../../support/completeness.ts'
 import { startProgram } from '../../support/program.ts'
 import { mountSmallDisk, PAGE } from '../../support/small-disk.ts'
 import { type CommandEnd, runCommand } from '../../support/terminal.ts'
-import { checkWhole } from '../../support/whole.ts'
 import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const DISK = 24 * 1024 ** 2
@@ -71,7 +71,7 @@ test('a sync that meets a full disk leaves whole chunks and says why, and the ne
       else assert.match(end.message ?? '', FULL)
       sum[end.status] += 1
     }
-    const stored = await within(app.dataDir, checkWhole)
+    const stored = await within(app.dataDir, checkComplete)
     assert.equal((await app.get('/api/v1/rates?on=2026-01-02')).status, 200)
     assert.equal((await app.get('/api/v1/health')).status, 200)
     disk.makeRoom()
@@ -80,7 +80,7 @@ test('a sync that meets a full disk leaves whole chunks and says why, and the ne
     const runs = await app.json<SyncRunRow[]>('/api/v1/sync/runs')
     assert.ok(runs.every(({ finished_at }) => finished_at !== null))
     if (shown?.finished_at === null) assert.equal(runs[1]?.message, INTERRUPTED)
-    assert.equal(await within(app.dataDir, checkWhole), stored + run.inserted)
+    assert.equal(await within(app.dataDir, checkComplete), stored + run.inserted)
     totals.add(stored + run.inserted)
     await app.app.close()
     rmSync(app.dataDir, { recursive: true })
@@ -111,9 +111,9 @@ test('cambista sync on a full disk says so, and stores everything once there is 
     codes.add(code)
     if (code !== 0) assert.match(out + err, FULL, `${pages} pages`)
     disk.makeRoom()
-    await within(dataDir, checkWhole)
+    await within(dataDir, checkComplete)
     assert.equal((await sync()).code, 0)
-    totals.add(await within(dataDir, checkWhole))
+    totals.add(await within(dataDir, checkComplete))
     rmSync(dataDir, { recursive: true })
   }
   assert.deepEqual([...codes].sort(), [0, 1, 3])

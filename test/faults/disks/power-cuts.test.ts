@@ -14,11 +14,11 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { faultsOfDatabase } from '../../../src/store/sqlite/database-copy.ts'
 import { selectRuns } from '../../../src/store/sync-runs.ts'
 import { selectWrongSums } from '../../../src/store/usage.ts'
+import { checkComplete } from '../../support/completeness.ts'
 import { batch, CREATE, fillDatabase, TOKENS } from '../../support/directory.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
 import { type Program, startProgram } from '../../support/program.ts'
 import { randomOf } from '../../support/rates/random-bank.ts'
-import { checkWhole } from '../../support/whole.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { figure, LONG, PROGRAM, SEED, scaled } from '../scale.ts'
 
 const KILLS = scaled({ short: 20, long: 500 })
@@ -176,7 +176,7 @@ async function checkDead(dataDir: string): Promise<number> {
     assert.deepEqual(await selectWrongSums(db), [])
     const [, ...older] = await selectRuns(db, { limit: 100 })
     for (const run of older) assert.notEqual(run.finished_at, null, `run ${run.id} was never closed`)
-    return await checkWhole(db)
+    return await checkComplete(db)
   } finally {
     await db.destroy()
   }
@@ -192,7 +192,7 @@ async function checkRuns(t: TestContext, dataDir: string, flags: string[]): Prom
     assert.equal(last?.status, 'ok')
     const cut = older.filter(({ status }) => status !== 'ok')
     for (const run of cut) assert.deepEqual([run.status, run.message], ['error', 'interrupted'])
-    await checkWhole(db)
+    await checkComplete(db)
     return cut.length
   } finally {
     await db.destroy()

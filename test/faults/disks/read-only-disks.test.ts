@@ -19,9 +19,9 @@ import {
   read,
   TOKENS,
 } from '../../support/directory.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
 import { startProgram } from '../../support/program.ts'
 import { mountAt, mountSmallDisk } from '../../support/small-disk.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { PROGRAM } from '../scale.ts'
 

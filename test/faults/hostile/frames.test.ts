@@ -12,7 +12,7 @@ import {
   request,
   startRawGround,
   upload,
-} from '../../support/raw-ground.ts'
+} from '../../support/raw-server.ts'
 import { figure, PROGRAM, scaled } from '../scale.ts'
 
 const MEGABYTE = 1024 ** 2

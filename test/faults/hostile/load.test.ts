@@ -14,10 +14,10 @@ import { hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { AT, fillDatabase, TOKENS } from '../../support/directory.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
 import type { Hostile, Kind, Met } from '../../support/hostile-clients.ts'
-import { type Probed, startControl, startProbing, uploadOf } from '../../support/probing.ts'
+import { type Probed, startControl, startProbes, uploadOf } from '../../support/probes.ts'
 import { startProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { figure, LONG, PROGRAM, scaled } from '../scale.ts'
 
@@ -42,7 +42,7 @@ const FILES = 8 // that come and go: the database's, a folder
 test('a load of hostile clients passes, and leaves nothing behind', async (t) => {
   const { order, pid, statuses, errors } = await startGround(t)
   const control = await startControl(t)
-  const probe = () => startProbing(order, control)
+  const probe = () => startProbes(order, control)
 
   const asleep = memoryOf(pid)
   // As many as later: what the memory of so many takes the process keeps for the next, but it must not grow again.
@@ -91,7 +91,7 @@ async function startGround(t: TestContext) {
   await fillDatabase(dataDir)
   const key = makeSecret('cbk_')
   const db = openDatabase(dataDir)
-  await insertApiKey(db, { name: 'torture', hash: hashOfSecret(key), createdAt: AT })
+  await insertApiKey(db, { name: 'faults', hash: hashOfSecret(key), createdAt: AT })
   await db.destroy()
   const today = () => todayIn(() => new Date())
   const bank = await startBank({ token: 'test-token', today })

@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { isIsoDate } from '../../../src/dates.ts'
 import { countDocuments } from '../../../src/store/documents.ts'
-import { elsewhere, openApp } from '../../api/support.ts'
+import { asOtherProcess, openApp } from '../../api/support.ts'
 import { fillDirectory, TOKENS } from '../../support/directory.ts'
 import { figure, SEED, scaled } from '../scale.ts'
 
@@ -200,7 +200,7 @@ async function judge(response: Response, path: string, described: Described, nam
 /** What is stored: rows, contents, and files that are not yet either. */
 function kept(): Promise<{ rows: number; temporary: number; folders: number }> {
   const blobs = join(app.dataDir, 'blobs')
-  return elsewhere(app, async (db) => ({
+  return asOtherProcess(app, async (db) => ({
     rows: await countDocuments(db),
     temporary: readdirSync(join(blobs, 'tmp')).length,
     folders: readdirSync(blobs, { recursive: true }).length,

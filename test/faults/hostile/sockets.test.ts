@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { randomOf } from '../../support/rates/random-bank.ts'
+import { exchangeRaw } from '../../support/raw-requests.ts'
 import {
   bodyNamed,
   CHUNKED,
@@ -13,8 +14,7 @@ import {
   request,
   startRawGround,
   upload,
-} from '../../support/raw-ground.ts'
-import { exchangeRaw } from '../../support/raw-requests.ts'
+} from '../../support/raw-server.ts'
 import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
 
 const MUTATIONS = scaled({ short: 400, long: 200_000 })

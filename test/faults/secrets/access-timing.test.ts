@@ -7,7 +7,7 @@ import { hashOfSecret, makeSecret } from '../../../src/domain/secrets.ts'
 import { openKeyring } from '../../../src/http/api/auth.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import { insertToken } from '../../../src/store/tokens.ts'
-import { fixedClock, temporaryDatabase } from '../../support/ground.ts'
+import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 import { figure, LONG, scaled } from '../scale.ts'
 import { advantageOf } from './statistics.ts'
 

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type ByteRange, chunksOf, createReaderPool } from '../../../src/store/blobs/chunks.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const BYTES = randomBytes(1_000_000)
 

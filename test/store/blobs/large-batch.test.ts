@@ -6,9 +6,9 @@ import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import { insertDocuments } from '../../../src/store/documents.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp } from '../../support/app.ts'
+import { openTestBlobs } from '../../support/company.ts'
 import { fillDatabase, fillDirectory } from '../../support/directory.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
-import { openTestBlobs } from '../../support/parties.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const COUNT = 1203
 

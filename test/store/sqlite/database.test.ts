@@ -16,7 +16,7 @@ import { AppError } from '../../../src/errors.ts'
 import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
 import { isReady, openDatabase } from '../../../src/store/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const SCHEMA = readFileSync(new URL('../../../schema.sql', import.meta.url), 'utf8')
 

@@ -4,8 +4,8 @@ import { dayOf, isoOf } from '../../../src/dates.ts'
 import { countRates, upsertRates } from '../../../src/store/rates.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { fixedClock, temporaryDatabase } from '../../support/ground.ts'
-import { createPaperBank } from '../../support/rates/paper-bank.ts'
+import { createMemoryBank } from '../../support/rates/memory-bank.ts'
+import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 
 const FIRST_DAY = dayOf('1983-01-01')
 const ROWS = Array.from({ length: 15_000 }, (_, at) => ({
@@ -17,7 +17,7 @@ const ROWS = Array.from({ length: 15_000 }, (_, at) => ({
 
 async function openWithSeries(t: TestContext): Promise<Db> {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createPaperBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
   return db
 }
 

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { keepCounters, raiseCounters, readCounters } from '../../../src/store/sqlite/id-counters.ts'
 import { renewDatabase } from '../../../src/store/sqlite/restored-database.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
 import { olderSchema } from '../../support/older-schema.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const TABLES = 'agents api_keys attachments companies documents owners rate_revisions sync_runs tokens'.split(
   ' ',

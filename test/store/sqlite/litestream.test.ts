@@ -20,7 +20,7 @@ import { upsertRates } from '../../../src/store/rates.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 async function pragma(db: Db, name: string): Promise<unknown> {
   const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)

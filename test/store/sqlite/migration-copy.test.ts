@@ -9,9 +9,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { openDatabase, type Upgrade } from '../../../src/store/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
-import { elsewhere } from '../../support/elsewhere.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
+import { startOther } from '../../support/other-process.ts'
 import { startProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -109,7 +109,7 @@ test('a new database is not copied', async (t) => {
 
 test('the copy has what is still in the -wal of a server that was killed', async (t) => {
   const dataDir = firstSchema(t)
-  const { child: killed } = await elsewhere(
+  const { child: killed } = await startOther(
     t,
     `import Sqlite from 'better-sqlite3'
      const sqlite = new Sqlite(${JSON.stringify(join(dataDir, 'cambista.db'))})
@@ -139,7 +139,7 @@ test('without a copy nothing is changed', (t) => {
 
 test('of processes that meet an older database at once, one copies and upgrades it', async (t) => {
   const dataDir = firstSchema(t, 30_000)
-  const children = await Promise.all([1, 2, 3].map(() => elsewhere(t, opening(dataDir))))
+  const children = await Promise.all([1, 2, 3].map(() => startOther(t, opening(dataDir))))
   assert.equal(children.length, 3)
   assert.equal(copiesIn(dataDir).length, 1)
   assert.equal(stateOf(join(dataDir, copiesIn(dataDir)[0] ?? '')).version, 1)
@@ -150,7 +150,7 @@ test('killed at any moment of it, the database is the old one or the new one, an
   const rates = 80_000
   for (const after of [0, 8, 16, 25, 40, 60, 100]) {
     const dataDir = firstSchema(t, rates)
-    const { child } = await elsewhere(t, opening(dataDir, 'ready'))
+    const { child } = await startOther(t, opening(dataDir, 'ready'))
     const exit = once(child, 'exit')
     await wait(after)
     child.kill('SIGKILL')

@@ -9,8 +9,8 @@ import { selectCoverage } from '../../../src/store/coverage.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { selectActiveTokens } from '../../../src/store/tokens.ts'
-import { temporaryDatabase } from '../../support/ground.ts'
 import { olderSchema } from '../../support/older-schema.ts'
+import { temporaryDatabase } from '../../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 

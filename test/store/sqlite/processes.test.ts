@@ -11,8 +11,8 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { PATIENCE_MS } from '../../../src/store/sqlite/driver.ts'
 import { takeLock } from '../../../src/store/sqlite/lock.ts'
 import { LOOK_EVERY_MS, watchDatabase } from '../../../src/store/sqlite/watch.ts'
-import { elsewhere } from '../../support/elsewhere.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/ground.ts'
+import { startOther } from '../../support/other-process.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 function locking(dataDir: string): string {
@@ -38,7 +38,7 @@ test('a lock is held by one, in the same process too, until it is released', (t)
 
 test('a lock that another process holds is refused at once, and free when that process is killed', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const { child, said } = await elsewhere(t, locking(dataDir))
+  const { child, said } = await startOther(t, locking(dataDir))
   assert.equal(said, 'taken')
   const times = Array.from({ length: 5 }, () => {
     const began = performance.now()
@@ -51,7 +51,7 @@ test('a lock that another process holds is refused at once, and free when that p
   await once(child, 'exit')
   const lock = takeLock(dataDir, 'sync.lock')
   assert.ok(lock)
-  assert.equal((await elsewhere(t, locking(dataDir))).said, 'refused')
+  assert.equal((await startOther(t, locking(dataDir))).said, 'refused')
   lock.release()
 })
 
@@ -68,7 +68,7 @@ test('of two processes that want a lock at the same time one gets it', async (t)
     })
     console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
     setInterval(() => locks, 1000)`
-  const said = await Promise.all([elsewhere(t, wanting('a', 'b')), elsewhere(t, wanting('b', 'a'))])
+  const said = await Promise.all([startOther(t, wanting('a', 'b')), startOther(t, wanting('b', 'a'))])
   const [one = [], other = []] = said.map((process) => JSON.parse(process.said) as number[])
   assert.deepEqual(
     one.map((taken, at) => taken + (other[at] ?? 0)),
@@ -94,7 +94,7 @@ test('what another process commits is noticed within a second, what is ours is n
   await wait(2 * LOOK_EVERY_MS + 100)
   assert.equal(noticed, 0)
 
-  const { child } = await elsewhere(
+  const { child } = await startOther(
     t,
     `
     import { openDatabase } from './src/store/sqlite/database.ts'
@@ -145,7 +145,7 @@ test('processes that open a new directory at the same time all get the same data
       await db.destroy()
     }
     console.log(epochs.join())`
-  const said = await Promise.all(Array.from({ length: 4 }, () => elsewhere(t, opening)))
+  const said = await Promise.all(Array.from({ length: 4 }, () => startOther(t, opening)))
   assert.equal(new Set(said.map((one) => one.said)).size, 1)
 })
 
@@ -160,7 +160,7 @@ function making(dataDir: string, then: string): string {
 
 test('a new database that another process is making is waited for', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await elsewhere(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
+  await startOther(t, making(dataDir, `setTimeout(() => sqlite.exec('rollback'), 500)`))
   const db = openDatabase(dataDir, { patienceMs: 60_000 })
   t.after(() => db.destroy())
   assert.equal((await selectMeta(db)).revision, 1)
@@ -168,7 +168,7 @@ test('a new database that another process is making is waited for', async (t) =>
 
 test('a database that another process does not let go of is an error that says so', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await elsewhere(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
+  await startOther(t, making(dataDir, 'setInterval(() => sqlite.inTransaction, 1000)'))
   assert.equal(PATIENCE_MS, 5000)
   assert.throws(() => openDatabase(dataDir, { patienceMs: 200 }), {
     code: 'failed',

@@ -9,8 +9,7 @@ import { addDays, type IsoDate } from '../../../src/dates.ts'
 import type { Interval } from '../../../src/intervals.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
-import { temporaryDirectory } from '../../support/ground.ts'
-import { daysFrom } from '../../support/rates/paper-bank.ts'
+import { daysFrom } from '../../support/rates/memory-bank.ts'
 import {
   COUNTERS,
   IDS,
@@ -20,6 +19,7 @@ import {
   TODAY,
   writeSchema3,
 } from '../../support/schema-3.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 type Row = Record<string, string | number | null>
 type Dump = Record<string, Row[]>

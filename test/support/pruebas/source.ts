@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { dueDay } from '../../../src/domain/rates/freshness.ts'
-import type { TestClock } from '../ground.ts'
+import type { TestClock } from '../temporary.ts'
 import { pruebas } from './pruebas.ts'
 
 export type PruebasSource = {

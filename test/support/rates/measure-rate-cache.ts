@@ -7,11 +7,11 @@ import { type StoredRate, upsertRates } from '../../../src/store/rates.ts'
 import { insertSeries, selectSeries } from '../../../src/store/series.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { fixedClock } from '../ground.ts'
-import { catalogueOf, createPaperBank, XDR } from './paper-bank.ts'
+import { fixedClock } from '../temporary.ts'
+import { catalogueOf, createMemoryBank, XDR } from './memory-bank.ts'
 
 const db = openDatabase(process.argv[2] ?? '')
-await ensureCatalogue(db, [createPaperBank(fixedClock(), { catalogue: bccrCatalogue }).provider])
+await ensureCatalogue(db, [createMemoryBank(fixedClock(), { catalogue: bccrCatalogue }).provider])
 for (const learned of catalogueOf(['XDR'])) await insertSeries(db, 1, { ...learned, externalCode: XDR })
 for (const { id } of await selectSeries(db)) {
   const rates: Omit<StoredRate, 'stored_at'>[] = []

@@ -8,7 +8,7 @@ import {
   type FetchRequest,
   type Observation,
 } from '../../../src/providers/provider.ts'
-import { daysFrom, EUR, JPY, type PaperBank, XDR } from './paper-bank.ts'
+import { daysFrom, EUR, JPY, type MemoryBank, XDR } from './memory-bank.ts'
 
 export const FLOOR = '2024-01-01'
 export const PARITIES = ['3433', EUR, JPY, XDR]
@@ -62,8 +62,8 @@ export type RandomBank = {
   born(code: string): IsoDate
 }
 
-/** Puts a random bank behind a bank on paper. */
-export function createRandomBank(paper: PaperBank, random: Random, today: IsoDate): RandomBank {
+/** Puts a random bank behind a bank on memory. */
+export function createRandomBank(memory: MemoryBank, random: Random, today: IsoDate): RandomBank {
   const books = new Map(CODES.map((code) => [code, publicationsOf(code, random)]))
   const bank: RandomBank = {
     today,
@@ -94,22 +94,22 @@ export function createRandomBank(paper: PaperBank, random: Random, today: IsoDat
     const { indicator } = ask
     // Where it cannot be asked for alone, a table that leaves a series out twice is believed: it never does here.
     const hidden = indicator !== undefined && bank.hidden.has(indicator)
-    if (hidden && paper.supportsSingleSeries && random.chance(0.5)) throw new FetchFailure('HTTP 400')
+    if (hidden && memory.supportsSingleSeries && random.chance(0.5)) throw new FetchFailure('HTTP 400')
     const codes =
       indicator === undefined
-        ? PARITIES.filter((code) => !paper.supportsSingleSeries || !bank.hidden.has(code))
+        ? PARITIES.filter((code) => !memory.supportsSingleSeries || !bank.hidden.has(code))
         : [indicator]
     const observations = codes.flatMap((code) => rowsOf(code, ask))
-    const nothing = indicator === undefined && observations.length === 0 && paper.supportsSingleSeries
+    const nothing = indicator === undefined && observations.length === 0 && memory.supportsSingleSeries
     const listed = nothing ? [] : codes.map((code) => ({ code, name: nameOf(code) }))
     return { listed, observations }
   }
 
-  paper.fault = (ask) => {
-    paper.today = bank.today
+  memory.fault = (ask) => {
+    memory.today = bank.today
     if (random.chance(bank.crashing)) throw new Error('crash')
     if (random.chance(bank.failing)) throw new FetchFailure('HTTP 500')
-    if (random.chance(0.02)) paper.supportsSingleSeries = !paper.supportsSingleSeries
+    if (random.chance(0.02)) memory.supportsSingleSeries = !memory.supportsSingleSeries
     const answer = truth(ask)
     // What a late bank says: nothing yet. Of history it would be believed, as it must be, and so is what it says twice.
     const late = !ask.again && (ask.indicator === undefined || ask.window.to >= bank.today)

@@ -3,7 +3,7 @@
 
 import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { decimalOf, type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
-import { daysFrom } from './paper-bank.ts'
+import { daysFrom } from './memory-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
 
 /** A 404's `details` are the texts that are right; undefined: any. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Window } from '../../../src/providers/provider.ts'
-import { catalogueOf, daysFrom, EUR, JPY, XDR } from './paper-bank.ts'
+import { catalogueOf, daysFrom, EUR, JPY, XDR } from './memory-bank.ts'
 import { expectedOf, type Question } from './rates-answers.ts'
 import { beginRun, createRatesModel, intervalsOf, keepAnswer, type RatesModel } from './rates-model.ts'
 

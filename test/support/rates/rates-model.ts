@@ -16,7 +16,7 @@ import type {
   Window,
 } from '../../../src/providers/provider.ts'
 import { fractionOf } from '../../domain/support.ts'
-import { daysFrom } from './paper-bank.ts'
+import { daysFrom } from './memory-bank.ts'
 
 /** One request and its valid answer. */
 export type Exchange = {

@@ -12,7 +12,7 @@ import type { IsoDate } from '../../../src/dates.ts'
 import type { Answer, FetchRequest, Window } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { startTestApp, type TestApp } from '../app.ts'
-import { fixedClock, type TestClock, temporaryDirectory } from '../ground.ts'
+import { fixedClock, type TestClock, temporaryDirectory } from '../temporary.ts'
 import type { Random } from './random-bank.ts'
 import { type Expected, expectedOf, pathOf, type Question } from './rates-answers.ts'
 import {

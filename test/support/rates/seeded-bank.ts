@@ -13,8 +13,8 @@ import type {
   Provider,
 } from '../../../src/providers/provider.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
-import type { TestClock } from '../ground.ts'
-import { catalogueOf, daysFrom, EUR, JPY, XDR } from './paper-bank.ts'
+import type { TestClock } from '../temporary.ts'
+import { catalogueOf, daysFrom, EUR, JPY, XDR } from './memory-bank.ts'
 import type { Random } from './random-bank.ts'
 
 /** The day on which everything begins, and how many days there are. */

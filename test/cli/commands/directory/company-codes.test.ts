@@ -5,8 +5,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { insertCompany } from '../../../../src/store/companies.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
-import { runJson } from '../../../support/parties.ts'
+import { runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 type Company = { id: number; name: string; code: string }

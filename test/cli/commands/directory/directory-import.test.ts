@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Directory, Imported } from '../../../../src/domain/directory/import.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/parties.ts'
+import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 const FULL: Directory = {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { temporaryDirectory } from '../../../support/ground.ts'
-import { makeDirectory, runJson } from '../../../support/parties.ts'
+import { makeDirectory, runJson } from '../../../support/company.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {

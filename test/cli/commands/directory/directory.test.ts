@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryDirectory } from '../../../support/ground.ts'
-import { AGENT, COMPANY, makeDirectory, OWNER, runJson } from '../../../support/parties.ts'
+import { AGENT, COMPANY, makeDirectory, OWNER, runJson } from '../../../support/company.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 type Row = { id: number; name: string; company_id?: number | null; active?: boolean; description?: string }

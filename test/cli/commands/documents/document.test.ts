@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { DocumentRow } from '../../../../src/store/documents.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/parties.ts'
+import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 const ENTRY = join(import.meta.dirname, '../../../../bin/cambista.ts')

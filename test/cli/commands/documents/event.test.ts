@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import type { EventRow } from '../../../../src/store/events.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../../support/ground.ts'
-import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/parties.ts'
+import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../support/company.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
 /** A data directory with so many documents. */

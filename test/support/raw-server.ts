@@ -8,9 +8,9 @@ import { hashOfSecret } from '../../src/domain/secrets.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { AT, batch, CREATE, fillDatabase, pdf, TOKENS } from './directory.ts'
-import { temporaryDirectory } from './ground.ts'
 import { startProgram } from './program.ts'
 import { exchangeRaw, type RawAnswer } from './raw-requests.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 export const CHUNKED = 'Transfer-Encoding: chunked'
 
@@ -63,7 +63,7 @@ export async function startRawGround(
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
   const db = openDatabase(dataDir)
-  await insertApiKey(db, { name: 'torture', hash: hashOfSecret(KEY), createdAt: AT })
+  await insertApiKey(db, { name: 'faults', hash: hashOfSecret(KEY), createdAt: AT })
   await db.destroy()
   const words = ['serve', '--port', '0', '--no-scheduler', '--min-free', '0', '--log-format', 'json']
   const server = startProgram(t, [...words, '--data-dir', dataDir], {}, program)

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { batch, CREATE, TOKENS } from './directory.ts'
-import { elsewhere } from './elsewhere.ts'
+import { startOther } from './other-process.ts'
 
 const PROBE_EVERY_MS = 200
 const CONTROL = `import { createServer } from 'node:http'
@@ -18,7 +18,7 @@ type Longest = { control: number; health: number; key: number; upload: number; o
 export type Probed = Longest & { rounds: number; uploads: Map<number, number> }
 
 /** A client that behaves: it asks for health, a rate and a bare server at once, and uploads beside. */
-export function startProbing(
+export function startProbes(
   { url, key }: { url: string; key: string },
   control: string,
 ): { stop(): Promise<Probed> } {
@@ -63,7 +63,7 @@ export function startProbing(
 
 /** A bare server in a process of its own: what it takes to answer is the machine's doing. */
 export async function startControl(t: TestContext): Promise<string> {
-  const { said: port } = await elsewhere(t, CONTROL)
+  const { said: port } = await startOther(t, CONTROL)
   return `http://127.0.0.1:${port}/`
 }
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
  * Runs ES module text at the project's root, and waits for the first line that it prints; it is killed when the test
  * ends. One that ends without a line is an error at once: nobody waits for it.
  */
-export async function elsewhere(
+export async function startOther(
   t: Pick<TestContext, 'after'>,
   program: string,
 ): Promise<{ child: ChildProcess; said: string }> {

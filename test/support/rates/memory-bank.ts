@@ -1,4 +1,4 @@
-// A source of rates on paper: a Provider in memory that a test writes on, reads the questions of and makes
+// A source of rates on memory: a Provider in memory that a test writes on, reads the questions of and makes
 // fail, and a data directory that is synced from it.
 
 import type { TestContext } from 'node:test'
@@ -22,9 +22,9 @@ import type { SyncRunRow } from '../../../src/store/sync-runs.ts'
 import type { Db, SyncTrigger } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { type SyncDeps, syncAll } from '../../../src/sync/run.ts'
-import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from '../ground.ts'
+import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from '../temporary.ts'
 
-export type PaperBank = {
+export type MemoryBank = {
   provider: Provider
   /** What was asked, oldest first. */
   asked: FetchRequest[]
@@ -58,14 +58,14 @@ export function catalogueOf(currencies: readonly string[]): CatalogueSeries[] {
 }
 
 /** A bank that has published `500` colones and `1.1` of everything else on every day up to tomorrow. */
-export function createPaperBank(
+export function createMemoryBank(
   clock: TestClock,
   options: { catalogue?: readonly CatalogueSeries[]; groups?: readonly SeriesGroup[] } = {},
-): PaperBank {
+): MemoryBank {
   const catalogue = options.catalogue ?? SMALL_CATALOGUE
   const codeOf = (one: CatalogueSeries) => one.externalCode ?? XDR
   const everyDay = (value: string) => (day: IsoDate) => (day <= lastDay(clock) ? value : undefined)
-  const bank: PaperBank = {
+  const bank: MemoryBank = {
     asked: [],
     publish: Object.fromEntries(
       catalogue.map((one) => [codeOf(one), everyDay(one.table === '1' ? '500' : plausible(one))]),
@@ -112,7 +112,7 @@ function plausible({ plausibleRange }: CatalogueSeries): string {
 }
 
 /** What the bank would say; a whole table with nothing in it lists nothing, as the public API does. */
-function answerOf(bank: PaperBank, { table, indicator, window }: FetchRequest): Answer {
+function answerOf(bank: MemoryBank, { table, indicator, window }: FetchRequest): Answer {
   const codes =
     indicator !== undefined ? [indicator] : table === '520' ? [...bank.listed.keys()] : ['317', '318']
   const observations: Observation[] = []
@@ -135,7 +135,7 @@ export type Desk = {
   db: Db
   dataDir: string
   clock: TestClock
-  bank: PaperBank
+  bank: MemoryBank
   logged: string[]
   deps: SyncDeps
   /** One run. */
@@ -151,7 +151,7 @@ export type Desk = {
   idOf(currency: string): Promise<number>
 }
 
-/** A data directory that is synced from a bank on paper, from 2026-02-01 to 2026-03-24 unless told otherwise. */
+/** A data directory that is synced from a bank on memory, from 2026-02-01 to 2026-03-24 unless told otherwise. */
 export async function openDesk(
   t: TestContext,
   options: {
@@ -164,7 +164,7 @@ export async function openDesk(
   const clock = fixedClock(options.now)
   const dataDir = temporaryDirectory(t)
   const db = temporaryDatabase(t, dataDir)
-  const bank = createPaperBank(clock, options)
+  const bank = createMemoryBank(clock, options)
   await ensureCatalogue(db, [bank.provider])
   const logged: string[] = []
   const deps: SyncDeps = {

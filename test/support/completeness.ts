@@ -6,10 +6,10 @@ import { selectCoverage } from '../../src/store/coverage.ts'
 import { selectRatesOfSeries } from '../../src/store/rates.ts'
 import { selectSeries } from '../../src/store/series.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { daysFrom } from './rates/paper-bank.ts'
+import { daysFrom } from './rates/memory-bank.ts'
 
 /** Every stored value lies in what is covered, and what is covered is stored, to the day. How many there are. */
-export async function checkWhole(db: Db): Promise<number> {
+export async function checkComplete(db: Db): Promise<number> {
   const coverage = await selectCoverage(db)
   let count = 0
   for (const { id, external_code: code } of await selectSeries(db)) {
