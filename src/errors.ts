@@ -34,6 +34,16 @@ export type Advice =
   /** What is there is changed by other means than adding it again. */
   | { about: 'company-change' | 'directory-change' }
   | { about: 'own-id'; kind: string }
+  /** Days that a sync of them asks for, for the first time or again. */
+  | { about: 'days'; from: string; to: string; again: boolean }
+  | { about: 'failed-sync' }
+  /** Rounded values are read again with a token, which goes by this name and is given with this option. */
+  | { about: 'token'; name: string; option: string }
+  /** What a repair mends while no server runs. */
+  | { about: 'repair' | 'stopped-server' }
+  | { about: 'code-change' | 'nightly-backup' }
+  /** An examination says what to do about a damaged database. */
+  | { about: 'damage' }
 
 /** An error whose message is written for the person who caused it. Anything else is a defect of ours. */
 export class AppError extends Error {

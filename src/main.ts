@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { VERSION } from './assets.ts'
-import { adviceText } from './cli/advice.ts'
+import { inWords } from './cli/advice.ts'
 import { checkRequired, parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
@@ -57,16 +57,12 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     return 0
   } catch (error) {
     const usage = error instanceof AppError && error.code === 'usage'
-    const message = error instanceof AppError ? withAdvice(error) : reasonOf(error)
+    const message = error instanceof AppError ? inWords(error) : reasonOf(error)
     const line = `cambista: ${message}\n`
     terminal.err(terminal.journal ? asJournalErrors(line) : line)
     if (usage) terminal.err(`Try cambista --help, or cambista ${about} --help.\n`)
     return usage ? 2 : 1
   }
-}
-
-function withAdvice({ message, advice }: AppError): string {
-  return advice ? message + adviceText(advice) : message
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {

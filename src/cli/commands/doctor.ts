@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
 import { PROVIDERS } from '../../providers/list.ts'
+import { inWords } from '../advice.ts'
 import { command, printResult } from '../command.ts'
 import { becomeOwner } from '../data-dir.ts'
 import { progressOf } from '../progress.ts'
@@ -28,7 +29,7 @@ stopped.`,
     let repaired: Repaired | undefined
     if (options.repair) repaired = await repair(dataDir)
     const line = progressOf(terminal)
-    const { findings, notes } = await examine({
+    const found = await examine({
       dataDir,
       clock: () => new Date(),
       providers: PROVIDERS,
@@ -39,6 +40,8 @@ stopped.`,
       beforeSecondLook: (signal) => wait(LOOK_AGAIN_MS, undefined, { signal }),
       progress: (done) => line.show(`${done} contents`),
     }).finally(line.clear)
+    const notes = found.notes.map(inWords)
+    const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
     const lines = [
       ...(repaired
         ? [`repaired: ${repaired.contents} contents and ${repaired.temporary} temporary files removed`]

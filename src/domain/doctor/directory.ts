@@ -13,8 +13,7 @@ export async function examineDirectory(db: Db, report: Report): Promise<void> {
   const several = [...alike.values()].filter((companies) => companies.length > 1)
   for (const companies of several.slice(0, PAIRS_NAMED)) {
     const names = companies.map(({ id, code }) => `${JSON.stringify(code)} of company ${id}`)
-    const cure = 'cambista directory import changes a code'
-    report.note(`company codes that differ only by case: ${names.join(', ')}; ${cure}`)
+    report.note(`company codes that differ only by case: ${names.join(', ')}`, { about: 'code-change' })
   }
   if (several.length > PAIRS_NAMED) report.note(`${several.length - PAIRS_NAMED} more such codes`)
 }

@@ -35,8 +35,8 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   const { dataDir, signal } = request
   const found: Examination = { findings: [], notes: [] }
   const report: Report = {
-    finding: (check, message) => found.findings.push({ check, message }),
-    note: (message) => found.notes.push(message),
+    finding: (check, message, advice) => found.findings.push({ check, message, advice }),
+    note: (message, advice) => found.notes.push({ message, advice }),
   }
   const served = isServed(dataDir)
   report.note(`cambista ${VERSION} on ${dataDir}${served ? ', which a server is using' : ''}`)
@@ -73,7 +73,7 @@ export async function repair(dataDir: string): Promise<Repaired> {
   try {
     const lock = takeLock(dataDir, 'serve.lock')
     if (!lock)
-      throw new AppError('failed', `a server is using ${dataDir}: stop it first, --repair needs its lock`)
+      throw new AppError('failed', `a server is using ${dataDir}`, { advice: { about: 'stopped-server' } })
     try {
       if (opened.schema !== SCHEMA_VERSION) {
         throw new AppError(
@@ -82,10 +82,9 @@ export async function repair(dataDir: string): Promise<Repaired> {
         )
       }
       if ((await faultsOfDatabase(opened.db, { inPieces: false })).length > 0) {
-        throw new AppError(
-          'failed',
-          'nothing was removed, because the database is damaged: cambista doctor says how',
-        )
+        throw new AppError('failed', 'nothing was removed, because the database is damaged', {
+          advice: { about: 'damage' },
+        })
       }
       const blobs = await openBlobs(join(dataDir, 'blobs'))
       const removed = await blobs.removeOrphans((sha256) => isBlobNamed(opened.db, sha256))
@@ -146,7 +145,7 @@ async function examineSpace({ dataDir, minFree }: DoctorRequest, report: Report)
 }
 
 async function examineBackup({ backup, clock }: DoctorRequest, report: Report): Promise<void> {
-  if (!backup) return report.note('no nightly backup is set up (--backup-dir)')
+  if (!backup) return report.note('no nightly backup is set up', { about: 'nightly-backup' })
   try {
     const { dir } = findBackup(backup.dir)
     const made = (await readManifest(dir)).created_at

@@ -1,19 +1,19 @@
 // What the doctor is asked, and what it says.
 
 import type { Clock } from '../../dates.ts'
+import type { Advice } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 export type Check = 'database' | 'contents' | 'temporary' | 'permissions' | 'space' | 'rates' | 'backup'
 
 export type Report = {
-  finding(check: Check, message: string): void
-  note(message: string): void
+  finding(check: Check, message: string, advice?: Advice): void
+  note(message: string, advice?: Advice): void
 }
 
-export type Examination = {
-  findings: { check: Check; message: string }[]
-  notes: string[]
-}
+export type Note = { message: string; advice: Advice | undefined }
+
+export type Examination = { findings: (Note & { check: Check })[]; notes: Note[] }
 
 export type DoctorRequest = {
   dataDir: string

@@ -84,10 +84,12 @@ function reportMissing(
 ): void {
   for (const { from, to } of missingIn(covered, days)) {
     const when = from === to ? `on ${from}` : `from ${from} to ${to}`
-    report.finding(
-      'rates',
-      `${seriesName(series)} has no value ${when}: ${cureFor({ from, to })} reads it again`,
-    )
+    report.finding('rates', `${seriesName(series)} has no value ${when}`, {
+      about: 'days',
+      from,
+      to,
+      again: true,
+    })
   }
 }
 
@@ -107,7 +109,11 @@ function reportHoles(holes: { hole: Interval; series: SeriesRow[] }[], report: R
     const [first] = series
     const which = series.length === 1 && first ? seriesName(first) : `${series.length} series`
     const when = hole.from === hole.to ? `on ${hole.from}` : `from ${hole.from} to ${hole.to}`
-    report.note(`${which}: not synchronized ${when}, answered with 404; ${cureFor(hole)} asks for it`)
+    report.note(`${which}: not synchronized ${when}, answered with 404`, {
+      about: 'days',
+      ...hole,
+      again: false,
+    })
   }
   if (holes.length > HOLES_NAMED) report.note(`${holes.length - HOLES_NAMED} more such holes`)
 }
@@ -121,9 +127,11 @@ function noteRounded(
   if (counts.length === 0) return
   const count = counts.reduce((sum, one) => sum + one, 0)
   const { token } = provider.settings
-  const cure = token && `; with ${token.name} (--${token.option}) the server reads them again by itself`
   const source = provider.roundedSource ?? provider.code
-  report.note(`${count} values of ${counts.length} series are rounded, as ${source} gives them${cure ?? ''}`)
+  report.note(
+    `${count} values of ${counts.length} series are rounded, as ${source} gives them`,
+    token && { about: 'token', name: token.name, option: token.option },
+  )
 }
 
 async function examineFreshness(
@@ -145,13 +153,9 @@ async function examineFreshness(
   for (const { id, rate_type, enabled } of sides) {
     const side = benchmarkSide(rate_type, newest.get(id), today)
     const fault = enabled && row.enabled ? staleness(provider, side, due) : undefined
-    if (fault) report.finding('rates', `${fault}: cambista sync says why`)
+    if (fault) report.finding('rates', fault, { about: 'failed-sync' })
     else report.note(`the newest ${rate_type} of the ${noun} is of ${side.newest}`)
   }
-}
-
-function cureFor({ from, to }: Interval): string {
-  return `cambista sync --from ${from} --to ${to}`
 }
 
 function seriesName({ id, base_currency, quote_currency, rate_type }: SeriesRow): string {

@@ -10,8 +10,9 @@ export async function noteUsage({ db, schema }: OpenedDatabase, report: Report):
   if (schema < SCHEMA_VERSION) return
   for (const { table, id, used, bytes } of await selectWrongSums(db)) {
     const whose = table === 'companies' ? `company ${id}` : `token ${id}`
-    const cure = 'stop the server and run cambista doctor --repair, which adds them up anew'
-    report.note(`${used} bytes count against the quota of ${whose}, its documents have ${bytes}: ${cure}`)
+    report.note(`${used} bytes count against the quota of ${whose}, its documents have ${bytes}`, {
+      about: 'repair',
+    })
   }
 }
 

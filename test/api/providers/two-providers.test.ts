@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { inWords } from '../../../src/cli/advice.ts'
 import { examine } from '../../../src/domain/doctor/doctor.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
@@ -195,7 +196,7 @@ test('doctor looks at each provider by its own calendar', async (t) => {
   const { dataDir, clock, syncBoth } = await startBoth(t)
   await syncBoth()
   const look = async () => {
-    const { findings, notes } = await examine({
+    const found = await examine({
       dataDir,
       clock: clock.read,
       providers: [bccr, pruebas],
@@ -205,6 +206,8 @@ test('doctor looks at each provider by its own calendar', async (t) => {
       signal: new AbortController().signal,
       beforeSecondLook: async () => {},
     })
+    const notes = found.notes.map(inWords)
+    const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
     const rates = findings.filter(({ check }) => check === 'rates').map(({ message }) => message)
     return { rates, notes: notes.join('\n') }
   }

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { inWords } from '../../../src/cli/advice.ts'
 import { restoreBackup } from '../../../src/domain/backup/restore.ts'
 import { examine } from '../../../src/domain/doctor/doctor.ts'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
@@ -65,7 +66,7 @@ async function lostIn(dataDir: string): Promise<Record<string, string>> {
 }
 
 async function look(dataDir: string, backupDir?: string) {
-  const { findings, notes } = await examine({
+  const found = await examine({
     dataDir,
     clock: () => new Date(),
     providers: [],
@@ -75,6 +76,8 @@ async function look(dataDir: string, backupDir?: string) {
     signal: new AbortController().signal,
     beforeSecondLook: async () => {},
   })
+  const notes = found.notes.map(inWords)
+  const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
   return { findings, notes }
 }
 

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
+import { inWords } from '../../../src/cli/advice.ts'
 import { examine, repair } from '../../../src/domain/doctor/doctor.ts'
 import type { DoctorRequest } from '../../../src/domain/doctor/examination.ts'
 import { missingIn } from '../../../src/domain/doctor/rates.ts'
 import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
+import type { AppError } from '../../../src/errors.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { takeLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
@@ -21,7 +23,7 @@ const sha = (text: string) => hash('sha256', text)
 const HOLA = sha('hola')
 
 async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
-  const { findings, notes } = await examine({
+  const found = await examine({
     dataDir,
     clock: () => new Date(),
     providers: [bccr],
@@ -32,6 +34,8 @@ async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
     beforeSecondLook: async () => {},
     ...more,
   })
+  const notes = found.notes.map(inWords)
+  const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
   return { lines: findings.map(({ check, message }) => `${check}: ${message}`), notes: notes.join('\n') }
 }
 
@@ -189,7 +193,9 @@ test('--repair is refused beside a server, and on a damaged database', async (t)
   const vault = await openHealthy(t, 'hola')
   const orphan = leave(vault, 'orphan')
   const lock = serve(t, vault)
-  await assert.rejects(repair(vault.dataDir), /a server is using .*: stop it first, --repair needs its lock/)
+  const wordsOf = (error: AppError) => inWords(error)
+  const refusal = await repair(vault.dataDir).then(() => '', wordsOf)
+  assert.match(refusal, /a server is using .*: stop it first, --repair needs its lock/)
   lock.release()
   await vault.db.destroy()
   damage(vault, 4)
