@@ -46,11 +46,11 @@ const LONGEST_WAIT_MS = 120_000
 const TIMEOUT_MS = 60_000
 const BODY_LIMIT = 8 * 1024 * 1024 // decompressed; the largest answer known is well below 1 MiB
 const ERROR_BODY_LIMIT = 64 * 1024
+const CUT_SHORT = 'the answer was cut short'
+const RETRIED = [429, ...Array.from({ length: 100 }, (_, at) => 500 + at)]
 
-type Outcome =
-  | { body: string; date: string | null }
-  // `again`: worth another try, after `waitMs` where the source said how long.
-  | { failure: FetchFailure; again: boolean; waitMs: number | undefined }
+/** Why an attempt failed; `again`: worth another, after `waitMs` where the source said how long. */
+type Failed = { failure: FetchFailure; again: boolean; waitMs?: number | undefined }
 
 export function createRequester(
   settings: Pick<ProviderSettings, 'paceMs' | 'userAgent'> & { timeZone: string },
@@ -69,32 +69,49 @@ export function createRequester(
     signal.throwIfAborted()
   }
 
-  const attempt = async (request: SourceRequest): Promise<Outcome> => {
-    await pause(lastStart + settings.paceMs - performance.now())
-    lastStart = performance.now()
-    return fetchOnce(request, settings.userAgent, signal, tuning)
-  }
-
   return {
     async get(request, read) {
-      for (let tried = 0; ; tried++) {
-        const outcome = await attempt(request)
-        if ('body' in outcome) {
-          down = false
-          day = dayOfHeader(outcome.date, settings.timeZone)
-          return readBody(request, outcome.body, read)
-        }
-        if (!outcome.again) {
-          down = false
-          throw outcome.failure
-        }
-        const backoff = BACKOFF_MS[tried]
-        if (down || backoff === undefined) {
-          down = true
-          throw outcome.failure
-        }
-        await pause(outcome.waitMs ?? backoff * (0.75 + Math.random() / 2))
+      const { createFetch } = await import('ofetch') // not before the first request: a start need not wait for it
+      const $fetch = createFetch({ fetch: fetchWhole(tuning.bodyLimit ?? BODY_LIMIT) })
+      let tried = 0
+      let failed: Failed | undefined
+      const fail = (options: { retry?: number | false | undefined }, why: Failed) => {
+        failed = why
+        if (down || !why.again) options.retry = false
       }
+      const response = await $fetch
+        .raw(request.url, {
+          headers: { ...request.headers, 'User-Agent': settings.userAgent },
+          redirect: 'manual',
+          responseType: 'text',
+          retry: BACKOFF_MS.length,
+          retryStatusCodes: RETRIED,
+          // ofetch would wait without looking at the signal: a run that is stopped must end at once.
+          async onRequest({ options }) {
+            if (failed)
+              await pause(failed.waitMs ?? (BACKOFF_MS[tried - 1] ?? 0) * (0.75 + Math.random() / 2))
+            await pause(lastStart + settings.paceMs - performance.now())
+            lastStart = performance.now()
+            tried += 1
+            options.signal = AbortSignal.any([signal, AbortSignal.timeout(tuning.timeoutMs ?? TIMEOUT_MS)])
+          },
+          onRequestError({ error, options }) {
+            fail(options, failedRequest(request, error))
+          },
+          onResponseError({ response, options }) {
+            fail(options, failedStatus(request, response, response._data ?? ''))
+          },
+        })
+        .catch((error: unknown) => {
+          signal.throwIfAborted()
+          if (!failed) throw error
+          down = failed.again
+          throw failed.failure
+        })
+      down = false
+      if (!response.ok) throw failedStatus(request, response, response._data ?? '').failure
+      day = dayOfHeader(response.headers.get('date'), settings.timeZone)
+      return readBody(request, response._data ?? '', read)
     },
     sourceDay: () => day,
   }
@@ -116,42 +133,33 @@ async function readBody<T>(request: SourceRequest, answered: string, read: Reade
   }
 }
 
-async function fetchOnce(
-  request: SourceRequest,
-  userAgent: string,
-  signal: AbortSignal,
-  tuning: RequestTuning,
-): Promise<Outcome> {
-  const timeout = AbortSignal.timeout(tuning.timeoutMs ?? TIMEOUT_MS)
-  let response: Response | undefined
-  try {
-    const { $fetch } = await import('ofetch') // not before the first request: a start need not wait for it
-    response = await $fetch.raw(request.url, {
-      headers: { ...request.headers, 'User-Agent': userAgent },
-      redirect: 'manual',
-      responseType: 'stream',
-      ignoreResponseError: true,
-      retry: false,
-      signal: AbortSignal.any([signal, timeout]),
-    })
-    if (!response.ok) {
-      const start = await readStart(response)
-      signal.throwIfAborted()
-      return failedStatus(request, response, start)
+/** A fetch that has the whole body before it is done, so that one that is cut short is an attempt that failed. */
+function fetchWhole(limit: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    const { status, statusText, headers, ok } = response
+    try {
+      const body = ok ? await readWhole(response, limit) : await readStart(response)
+      return new Response(body || null, { status, statusText, headers })
+    } catch (error) {
+      throw error instanceof FetchFailure ? error : new TypeError(CUT_SHORT, { cause: error })
     }
-    const date = response.headers.get('date')
-    return { body: await readWhole(response, tuning.bodyLimit ?? BODY_LIMIT), date }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof FetchFailure) return given(request, error.message)
-    const reason = timeout.aborted ? 'no complete answer in time' : networkReason(error)
-    const message = response ? `the answer was cut short (${reason})` : `cannot be reached (${reason})`
-    const failure = new FetchFailure(`${request.name}: ${masked(message, request)}`)
-    return { failure, again: true, waitMs: undefined }
   }
 }
 
-function failedStatus(request: SourceRequest, response: Response, body: string): Outcome {
+function failedRequest(request: SourceRequest, error: unknown): Failed {
+  if (error instanceof FetchFailure) return given(request, error.message)
+  const isCut = error instanceof Error && error.message === CUT_SHORT
+  const reason = isTimeout(error) ? 'no complete answer in time' : networkReason(error)
+  const message = isCut ? `${CUT_SHORT} (${reason})` : `cannot be reached (${reason})`
+  return { failure: new FetchFailure(`${request.name}: ${masked(message, request)}`), again: true }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause))
+}
+
+function failedStatus(request: SourceRequest, response: Response, body: string): Failed {
   const { status } = response
   const said = `${request.name}: HTTP ${status}`
   if (status >= 300 && status < 400) {
@@ -160,10 +168,10 @@ function failedStatus(request: SourceRequest, response: Response, body: string):
   }
   const message = withExcerpt(said, request.readError?.(body) ?? body, request)
   if (status === 401 || status === 403 || status === 404) {
-    return { failure: new RefusedFailure(message, status), again: false, waitMs: undefined }
+    return { failure: new RefusedFailure(message, status), again: false }
   }
   if (status !== 429 && status < 500) {
-    return { failure: new FetchFailure(message), again: false, waitMs: undefined }
+    return { failure: new FetchFailure(message), again: false }
   }
   const waitMs = retryAfter(response.headers)
   if (waitMs !== undefined && waitMs > LONGEST_WAIT_MS) {
@@ -175,8 +183,8 @@ function failedStatus(request: SourceRequest, response: Response, body: string):
   return { failure: new FetchFailure(message), again: true, waitMs }
 }
 
-function given(request: SourceRequest, message: string): Outcome {
-  return { failure: new FetchFailure(`${request.name}: ${message}`), again: false, waitMs: undefined }
+function given(request: SourceRequest, message: string): Failed {
+  return { failure: new FetchFailure(`${request.name}: ${message}`), again: false }
 }
 
 /** Milliseconds of a Retry-After in seconds or as a date; a date is read against the answer's own clock. */
