@@ -181,7 +181,7 @@ function foldersIn(path: string): string[] {
 
 function read(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules')) // those of test/clients
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(ROOT, path), 'utf8')

@@ -100,6 +100,7 @@ test('no package runs a script when it is installed, but the one that looks whet
   )
 })
 
-test('the lock file records no host', () => {
+test('no lock file records a host', () => {
   assert.doesNotMatch(lockText, /"resolved"/)
+  assert.doesNotMatch(readFileSync(join(ROOT, 'test/clients/package-lock.json'), 'utf8'), /"resolved"/)
 })

@@ -1,0 +1,40 @@
+// The bank's old web service, read by SOAP libraries that make their calls from our WSDL, and by a package for it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ASMX } from '../api/compat/asmx.ts'
+import { KEY, leadHere, openForClients, readBy, TODAY, worth } from './support.ts'
+
+const app = await openForClients()
+const address = app.app.url + ASMX
+const DAY = TODAY.split('-').reverse().join('/')
+const venta = await worth(app, 'USD', 'CRC')
+const compra = await worth(app, 'USD', 'CRC', 'compra')
+const words = ['318', DAY, KEY]
+
+for (const [version, binding] of [
+  ['1.1', 'wsindicadoreseconomicosSoap'],
+  ['1.2', 'wsindicadoreseconomicosSoap12'],
+] as const) {
+  test(`zeep reads venta by both operations of SOAP ${version}`, async () => {
+    const read = await readBy('soap.py', [address, binding, ...words])
+    assert.deepEqual(read, { xml: venta, set: [venta] })
+  })
+
+  test(`PHP's SoapClient reads venta by both operations of SOAP ${version}`, async () => {
+    const read = await readBy('soap.php', [address, version, ...words])
+    assert.deepEqual(read, { xml: venta, set: [venta] })
+  })
+}
+
+test('npm soap reads venta and compra', async () => {
+  assert.equal(await readBy('soap.mjs', [address, ...words]), venta)
+  assert.equal(await readBy('soap.mjs', [address, '317', DAY, KEY]), compra)
+})
+
+test('npm indicadores-economicos-bccr, led here by https_proxy, reads compra and venta', async (t) => {
+  const { env, overTls, asked } = await leadHere(t, app, ['gee.bccr.fi.cr'])
+  const proxied = { ...env, https_proxy: overTls }
+  assert.deepEqual(await readBy('indicadores-economicos-bccr.mjs', [DAY, KEY], proxied), { compra, venta })
+  assert.deepEqual([...asked], ['https://gee.bccr.fi.cr'])
+})
