@@ -1,0 +1,50 @@
+// The shapes of Costa Rica say what our own API says, for any day and indicator (the others: frankfurter-*, keyed, valor).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ask, jsonOf, openShapes } from './support.ts'
+
+type Rate = { external_code: string; rate_date: string; value: string }
+
+const app = await openShapes()
+const ASMX = '/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/ObtenerIndicadoresEconomicosXML'
+const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomicos'
+
+const day = fc
+  .integer({ min: 0, max: 81 })
+  .map((n) => new Date(Date.UTC(2026, 0, 2 + n)).toISOString().slice(0, 10))
+
+test('the old and the present service of the bank say what is stored, for any indicator and day', async () => {
+  const series = await app.json<{ external_code: string }[]>('/api/v1/series')
+  const code = fc.constantFrom(...series.map(({ external_code }) => external_code))
+  const property = fc.asyncProperty(code, day, async (code, on) => {
+    const rates = await app.json<Rate[]>(`/api/v1/rates?on=${on}&exact=true`)
+    const value = rates.find(({ external_code }) => external_code === code)?.value
+    const local = on.split('-').reverse().join('/')
+    const query = `Indicador=${code}&FechaInicio=${local}&FechaFinal=${local}&Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token=x`
+    const [, xml] = await ask(app, `${ASMX}?${query}`)
+    const [, told] = /NUM_VALOR&gt;([\d.]+)&lt;/.exec(xml) ?? []
+    const [whole = '', decimals = ''] = value?.split('.') ?? []
+    assert.equal(told, value === undefined ? undefined : `${whole}.${decimals.padEnd(8, '0').slice(0, 8)}`)
+    const slashed = on.replaceAll('-', '/')
+    const [, json] = await ask(
+      app,
+      `${SDDE}/${code}/series?fechaInicio=${slashed}&fechaFin=${slashed}&idioma=ES`,
+    )
+    assert.equal(/"valorDatoPorPeriodo":([\d.]+)/.exec(json)?.[1], value)
+  })
+  await fc.assert(property, { numRuns: 150 })
+})
+
+test('Hacienda says what is stored, for any day', async () => {
+  const property = fc.asyncProperty(day, async (on) => {
+    const own = await app.json<{ compra: string; venta: string }>(`/api/v1/rates/latest?on=${on}`)
+    const { rate } = await app.json<{ rate: string }>(`/api/v1/convert?amount=1&from=EUR&to=CRC&on=${on}`)
+    type Answer = { dolar: Record<string, { valor: number }>; euro: { colones: number } }
+    const { dolar, euro } = await jsonOf<Answer>(app, `/indicadores/tc?fecha=${on}`)
+    assert.deepEqual([dolar.compra?.valor, dolar.venta?.valor], [Number(own.compra), Number(own.venta)])
+    assert.ok(Math.abs(euro.colones - Number(rate)) <= 0.005 + 1e-9, 'rounded to two decimals')
+  })
+  await fc.assert(property, { numRuns: 100 })
+})
