@@ -42,6 +42,26 @@ test('with --serve-rounded they are answered, and say to how many decimals they 
   assert.equal(await headerOf('/v1/latest?base=USD&symbols=CRC'), null)
 })
 
+test('an answer that a client holds is good no longer when --serve-rounded was changed', async (t) => {
+  const begin = (serveRounded: boolean, dataDir?: string) =>
+    startTestApp(t, {
+      token: null,
+      ...(dataDir && { dataDir }),
+      listen: { compat: { open: 'any', serveRounded } },
+    })
+  const path = '/v1/latest?base=USD'
+  const first = await begin(true)
+  await first.sync()
+  const held = await fetch(first.app.url + path)
+  const etag = held.headers.get('etag') ?? ''
+  assert.ok((await held.text()).includes('EUR'))
+  await first.app.close()
+  const then = await begin(false, first.dataDir)
+  const again = await fetch(then.app.url + path, { headers: { 'if-none-match': etag } })
+  assert.equal(again.status, 200)
+  assert.ok(!(await again.text()).includes('EUR'))
+})
+
 test('what nothing is stored of is in the log once a day, however often and however long', async (t) => {
   const app = await startTestApp(t, { listen: { compat: OPEN } })
   await app.sync()
