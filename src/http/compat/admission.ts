@@ -85,7 +85,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         throw new AppError('unauthorized', NO_KEY, { details: NO_KEY_SENT })
       }
       const key = keyring.checkKey(sent.secret)
-      checkPlace(key, sent.isHeader, inBody !== undefined, client)
+      checkPlace(key, sent.isHeader, inBody !== undefined, (network) => isInside(req, network, proxies))
       event.context.key = key.name
       return { side: key.side }
     }
@@ -127,11 +127,16 @@ function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): str
 }
 
 /** A key of its kind only where it was made for, and one of the bank only from its network. */
-function checkPlace(key: ApiKey, isHeader: boolean, isLegacy: boolean, client: string): void {
+function checkPlace(
+  key: ApiKey,
+  isHeader: boolean,
+  isLegacy: boolean,
+  isFrom: (network: BlockList) => boolean,
+): void {
   if (key.kind === 'header' && !isHeader) throw new AppError('unauthorized', NOT_FOR_URLS)
   if (key.kind !== 'bank') return
-  const isNear = key.network !== null && isAmong(client, networksOf(key.network))
-  if (!isLegacy || !isNear) throw new AppError('unauthorized', NO_KEY)
+  const isNear = isLegacy && key.network !== null && isFrom(networksOf(key.network))
+  if (!isNear) throw new AppError('unauthorized', NO_KEY)
 }
 
 /** The key of a request, of the ways of sending one the first that was used. */

@@ -11,6 +11,11 @@ export function codesIn(list: string | null | undefined): string[] {
   return [...new Set(codes.filter((code) => code !== ''))]
 }
 
+/** A currency as an error names it: of what is no code nothing is repeated, for it may be a part of a key. */
+export function shownCode(code: string): string {
+  return /^[A-Z]{3}$/.test(code) ? code : 'what was sent'
+}
+
 let names: Intl.DisplayNames | undefined // made when it is first needed: it takes milliseconds
 
 /** The English name of a currency. */

@@ -4,14 +4,15 @@ import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
 import type { Log } from '../../log.ts'
 
 export type Missed = {
-  /** An indicator or a currency that nothing is stored of. `what` is cut. */
+  /** An indicator or a currency that nothing is stored of. What is no code is not noted. */
   indicator(shape: string, what: string): void
   /** Values that are stored rounded. */
   rounded(count: number): void
 }
 
 const MOST_A_DAY = 200
-const LONGEST = 40
+// Where an address lacks an & or a slash, a key stands in the place of a code: it must not get into the log.
+const CODE = /^(?:[A-Z]{3}|(?:cuadro )?\d{1,10})$/
 
 export function createMissed(log: Log, clock: Clock): Missed {
   let day: IsoDate | undefined
@@ -26,8 +27,8 @@ export function createMissed(log: Log, clock: Clock): Missed {
   }
   return {
     indicator(shape, what) {
-      const short = what.slice(0, LONGEST)
-      if (isNew(`${shape} ${short}`)) log.info('asked for what is not held', { shape, indicator: short })
+      if (!CODE.test(what) || !isNew(`${shape} ${what}`)) return
+      log.info('asked for what is not held', { shape, indicator: what })
     },
     rounded(count) {
       if (!isNew('rounded')) return

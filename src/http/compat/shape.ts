@@ -73,7 +73,7 @@ export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, 
 
 /** The reply to a request that was let in, for the side of its key. */
 export function shapeReply<A, T>(
-  { cache, answers, clock }: Pick<ShapeDeps, 'cache' | 'answers' | 'clock'>,
+  { cache, answers, clock, serveRounded }: Pick<ShapeDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
   { path, contentType, ask, find, encode, roundedTo }: ShapeEndpoint<A, T>,
   event: H3Event,
   ofKey: Side,
@@ -83,7 +83,8 @@ export function shapeReply<A, T>(
   const side = sideOf(query, ofKey)
   const asked = ask({ query, params, headers: event.req.headers, today: todayIn(clock), side })
   const type = typeof contentType === 'string' ? contentType : contentType(asked)
-  const key = `${path} ${type} ${JSON.stringify(asked)}`
+  // In the ETag too: what a client holds from before a restart with another setting is another answer.
+  const key = `${path} ${type} ${serveRounded ? 'rounded ' : ''}${JSON.stringify(asked)}`
   const made = (found: T): Made => {
     const decimals = roundedTo?.(found)
     const headers: Record<string, string> = { vary: VARY }

@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts'
 import type { Side } from '../../store/tables.ts'
 import type { Api } from '../api/api.ts'
 import type { ErrorShape } from '../api/errors.ts'
+import { shownCode } from './codes.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from './shape.ts'
 
 type Query = { base: string; quote: string; day: IsoDate; side: Side; decimal: string }
@@ -31,7 +32,7 @@ export function valorApi(deps: ShapeDeps): Api {
       for (const code of [base, quote]) {
         if (known.includes(code)) continue
         deps.missed.indicator('valor', code)
-        throw new AppError('not-found', `no rates of ${code.slice(0, 60)} are stored`)
+        throw new AppError('not-found', `no rates of ${shownCode(code)} are stored`)
       }
       const [cross] = heldOf(
         deps,

@@ -7,6 +7,7 @@ import { networksOf } from '../../../src/http/listener/proxy.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import type { KeyKind, Side } from '../../../src/store/tables.ts'
 import { asOtherProcess, openApp, send } from '../support.ts'
+import { ASMX, parameters } from './asmx.ts'
 import { ask, digitsAfter, startTestApp, type TestApp } from './support.ts'
 
 const AT = '2026-03-01T00:00:00.000Z'
@@ -75,6 +76,23 @@ test('a token of the bank opens neither our API nor other shapes', async () => {
     assert.equal((await ask(app, `/k/BANKTOKEN1${path}`))[0], 401, path)
     assert.equal((await ask(app, path, { 'X-API-Key': 'BANKTOKEN1' }))[0], 401, path)
   }
+})
+
+test('a token of the bank counts as near only by what its own connection or a trusted proxy says', async (t) => {
+  const legacy = `${ASMX}/ObtenerIndicadoresEconomicosXML?${parameters({ Token: 'BANKTOKEN1' })}`
+  const isServed = async (of: TestApp, headers: Record<string, string> = {}) =>
+    !(await send(of.app.url + legacy, { headers })).body.includes('xsi:nil')
+  assert.equal(await isServed(app), true)
+  assert.equal(
+    await isServed(app, { 'X-Forwarded-For': '203.0.113.9' }),
+    false,
+    'a proxy that is not trusted',
+  )
+  const behind = await openTo(t, '10.0.0.0/8', '127.0.0.0/8')
+  await addKey(behind, 'BANKTOKEN1', 'bank', 'venta', '127.0.0.0/8,192.0.2.0/24')
+  assert.equal(await isServed(behind, { 'X-Forwarded-For': '192.0.2.7' }), true)
+  assert.equal(await isServed(behind, { 'X-Forwarded-For': '203.0.113.9' }), false)
+  assert.equal(await isServed(behind), false, 'the proxy for itself')
 })
 
 test('two keys with different sides on one URL never get the answer of the other', async () => {

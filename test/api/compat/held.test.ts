@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ASMX } from './asmx.ts'
 import { ask, jsonOf, startTestApp } from './support.ts'
 
 const OPEN = { open: 'any', serveRounded: false } as const
+const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 const NOT_HELD = 'asked for what is not held'
 
 test('over the website parities are rounded and not held, the dollar is served, and the log says why', async (t) => {
@@ -40,6 +42,26 @@ test('with --serve-rounded they are answered, and say to how many decimals they 
   assert.equal(await headerOf('/v1/latest?base=USD&symbols=CRC'), null)
 })
 
+test('an answer that a client holds is good no longer when --serve-rounded was changed', async (t) => {
+  const begin = (serveRounded: boolean, dataDir?: string) =>
+    startTestApp(t, {
+      token: null,
+      ...(dataDir && { dataDir }),
+      listen: { compat: { open: 'any', serveRounded } },
+    })
+  const path = '/v1/latest?base=USD'
+  const first = await begin(true)
+  await first.sync()
+  const held = await fetch(first.app.url + path)
+  const etag = held.headers.get('etag') ?? ''
+  assert.ok((await held.text()).includes('EUR'))
+  await first.app.close()
+  const then = await begin(false, first.dataDir)
+  const again = await fetch(then.app.url + path, { headers: { 'if-none-match': etag } })
+  assert.equal(again.status, 200)
+  assert.ok(!(await again.text()).includes('EUR'))
+})
+
 test('what nothing is stored of is in the log once a day, however often and however long', async (t) => {
   const app = await startTestApp(t, { listen: { compat: OPEN } })
   await app.sync()
@@ -61,4 +83,25 @@ test('with --no-compat none of the addresses is there', async (t) => {
   for (const path of ['/v1/latest', '/indicadores/tc', '/compat/valor', '/k/x/api/v1/rates']) {
     assert.deepEqual(await ask(app, path), [404, '{"detail":"Not found"}'], path)
   }
+})
+
+test('a part of a key that a broken address put elsewhere is neither logged nor repeated', async (t) => {
+  const app = await startTestApp(t, { listen: { compat: OPEN } })
+  await app.sync()
+  for (const path of [
+    '/v1/latest?base=USD&symbols=CRCkey=cbk_s3cret', // an & is missing
+    '/v1/latest?base=cbk_s3cret',
+    '/v2/rates?base=USD&key=a&cbk_s3cret',
+    '/v2/rates?quotes=CRC,cbk_s3cret',
+    '/v2/rate/USD/cbk_s3cret',
+    '/compat/valor?de=USDkey=cbk_s3cret',
+    '/live?source=cbk_s3cret',
+    `${SDDE}/indicadoreseconomicos/cbk_s3cret/series?fechaInicio=2026-03-24&fechaFin=2026-03-24`,
+    `${SDDE}/cuadro/cbk_s3cret/metadata`,
+    `${ASMX}/ObtenerIndicadoresEconomicos?Indicador=cbk_s3cret&FechaInicio=1/3/2026&FechaFinal=1/3/2026&Token=`,
+  ]) {
+    const [, body] = await ask(app, path)
+    assert.ok(!/s3cret/i.test(body), `${path}: ${body}`)
+  }
+  assert.ok(!/s3cret/i.test(app.logged.join('')))
 })

@@ -25,6 +25,7 @@ export type Query = {
 }
 
 const OURS = ['tipo', 'dialect', 'dialecto', 'decimal', 'sep', ...KEY_NAMES]
+const NAME = /^[A-Za-z_-]{1,30}$/
 const RATES = ['base', 'quotes', 'providers', 'date', 'from', 'to', 'group', 'expand']
 
 /** @throws AppError `invalid` in the words of the shape */
@@ -51,11 +52,14 @@ export function rateQuery({ query, params, today, side }: Asked): Query {
   return { ...asked, withProviders: false, form: 'json' }
 }
 
-/** @throws AppError `invalid` for a parameter that is neither among these nor ours */
+/**
+ * A name that is no word may be a part of a key with an & in it, and is not repeated.
+ * @throws AppError `invalid` for a parameter that is neither among these nor ours
+ */
 export function checkNames(query: URLSearchParams, names: readonly string[]): void {
   for (const name of query.keys()) {
     if (!names.includes(name) && !OURS.includes(name))
-      throw new AppError('invalid', `unknown parameter: ${name.slice(0, 60)}`)
+      throw new AppError('invalid', `unknown parameter${NAME.test(name) ? `: ${name}` : ''}`)
   }
 }
 

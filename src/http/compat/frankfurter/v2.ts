@@ -8,6 +8,7 @@ import { AppError } from '../../../errors.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { shownCode } from '../codes.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { checkRows, publishedOn } from './range.ts'
 import { catalogueEndpoints } from './v2-catalogue.ts'
@@ -84,7 +85,7 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
   for (const code of [base, ...query.quotes]) {
     if (known.includes(code)) continue
     deps.missed.indicator('frankfurter', code)
-    throw new AppError('invalid', `invalid currency: ${code.slice(0, 60)}`)
+    throw new AppError('invalid', `invalid currency: ${shownCode(code)}`)
   }
   if (!query.isOurs) return []
   const quotes = query.quotes.length > 0 ? query.quotes.toSorted() : known

@@ -104,7 +104,7 @@ function quotesOf(deps: ShapeDeps, words: Words, snapshot: RateSnapshot, { base,
 
 function isKnown(deps: ShapeDeps, { shape }: Words, known: readonly string[], code: string): boolean {
   if (known.includes(code)) return true
-  if (/^[A-Z]{3}$/.test(code)) deps.missed.indicator(shape, code)
+  deps.missed.indicator(shape, code)
   return false
 }
 
