@@ -13,8 +13,9 @@ import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
+import { checkRows } from '../rows.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
-import { checkRows, publishedOn } from './range.ts'
+import { publishedOn } from './range.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const AMOUNT_DIGITS = { whole: 30, fraction: 20 }

@@ -8,6 +8,7 @@ import { smallest } from '../../../domain/rates/rates.ts'
 import type { AppError } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { Side } from '../../../store/tables.ts'
+import { checkRows } from '../rows.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps } from '../shape.ts'
 
 /** `symbols` empty: all. */
@@ -57,10 +58,13 @@ export async function quotesBetween(
   const { base, side } = table
   const asked = { provider: PROVIDER, base, quotes, side, from, to }
   let text = ''
+  let rows = 0
   let roundedTo: number | undefined
   for await (const { day, crosses } of crossesByDay(snapshot, asked)) {
     const held = heldOf(deps, crosses)
     if (!saysMore(held, quotes, base)) continue
+    rows += held.length
+    checkRows(rows)
     text += `${text && ','}"${day}":${JSON.stringify(tableOut(held, prefix))}`
     roundedTo = smallest(roundedTo, fewestDecimals(held))
   }

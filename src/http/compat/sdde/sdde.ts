@@ -14,6 +14,7 @@ import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { inAnyCase } from '../any-case.ts'
 import { findIndicator, type IndicatorValues, indicatorsIn, valuesBetween } from '../indicators.ts'
+import { checkRows } from '../rows.ts'
 import { type Asked, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 
 const ROOT = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
@@ -81,8 +82,12 @@ function endpoints(
       async find(snapshot, { code, ...days }): Promise<Found> {
         const { series, table } = membersOf(snapshot, code)
         const items: Item[] = []
+        let rows = 0
         for (const one of series) {
-          items.push(itemOf(await valuesBetween(deps, snapshot, one, days)))
+          const found = await valuesBetween(deps, snapshot, one, days)
+          rows += found.values.length
+          if (what === 'series') checkRows(rows)
+          items.push(itemOf(found))
           if (table) await setImmediate() // a table may be of half a million values
         }
         return { items, table, periodicity: periodicityOf(series[0]) }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRows } from '../../../src/http/compat/frankfurter/range.ts'
+import { checkRows } from '../../../src/http/compat/rows.ts'
 
 test('an answer of more rows than fit in memory is refused, with what to do', () => {
   checkRows(200_000)
