@@ -23,7 +23,7 @@ const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
 const UNIT = 'src/cli/service/cambista.service'
 const MANUAL = fs.readdirSync('src/manual').map((name) => `src/manual/${name}`)
 const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT, ...MANUAL] // what src/assets.ts reads, besides the addon
-const IN_ARCHIVES = ['README.md', 'LICENSE', UNIT]
+const IN_ARCHIVES = ['README.md', 'LICENSE']
 const LARGEST_MB = 125
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it
 // can keeps for ever. With 4 instead of 8 it has 14 MB less once every history was sent, but all 47 rates cost each of
@@ -252,6 +252,9 @@ function archive(name) {
   fs.mkdirSync(folder)
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
   fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses())
+  const printed = spawnSync(join(dist, 'cambista'), ['service', 'print'], { encoding: 'utf8' })
+  if (printed.status !== 0) stop(`service print failed: ${printed.stderr}`)
+  fs.writeFileSync(join(folder, basename(UNIT)), printed.stdout)
   for (const paper of IN_ARCHIVES) {
     if (fs.existsSync(paper)) fs.copyFileSync(paper, join(folder, basename(paper)))
     else say(`NOT IN THE ARCHIVE of ${name}: there is no ${paper}`)
