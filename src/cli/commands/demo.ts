@@ -53,6 +53,7 @@ export const demo = command({
           paceMs: 0,
           userAgent: `cambista/${VERSION}`,
         }),
+        compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
         limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
         keepEvents: 730,
         log,
@@ -124,6 +125,11 @@ function whatToTry(url: string, { key, token }: Secrets): string {
 Serving on ${url}. Today's rates are there, the history is being fetched. Try:
 
 ${rates('/api/v1/rates/latest')}${rates('/api/v1/rates/latest?base=EUR&quote=USD&on=2024-12-25')}${rates('/api/v1/convert?amount=15000&from=JPY&to=CRC')}${rates('/api/v1/series/2/history?from=2026-01-01')}${rates('/api/v1/health')}
+What programs read that speak to Hacienda or to Frankfurter, here without a key (cambista manual programs):
+
+  curl -s '${url}/indicadores/tc'
+  curl -s '${url}/v1/latest?base=USD&symbols=CRC,EUR'
+
 Documents for an AI agent: who the agents are, upload a document, list and fetch it back:
 
 ${documents('/api/v1/agent/get_by_company', `-d '{"company_id": 1, "code": "DEMO"}' `)}${documents('/api/v1/documents/create', `-d '${upload}' `)}${documents('/api/v1/documents')}${documents('/api/v1/documents/1/content')}

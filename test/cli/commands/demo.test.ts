@@ -13,7 +13,7 @@ test('each line that it prints to try works, in any directory', async (t) => {
   const program = startProgram(t, ['demo', '--port', '0', '--host', '[::1]'])
   await program.says(/openapi\.json\n/)
   const lines = program.printed.out.split('\n').filter((line) => /^ {2}curl /.test(line))
-  assert.equal(lines.length, 10)
+  assert.equal(lines.length, 12)
   const cwd = temporaryDirectory(t)
   const answers: string[] = []
   for (const line of lines) {
@@ -25,6 +25,14 @@ test('each line that it prints to try works, in any directory', async (t) => {
   assert.match(
     answers.find((one) => one.includes('created_documents')) ?? '',
     /1 document created successfully/,
+  )
+  assert.ok(
+    answers.some((one) => one.startsWith('{"dolar":{"venta":')),
+    'Hacienda’s shape answers, without a key',
+  )
+  assert.ok(
+    answers.some((one) => one.startsWith('{"amount":1.0,"base":"USD"')),
+    'and Frankfurter’s',
   )
   assert.ok(answers.includes('Factura 1: 15000 CRC\n'), 'the document is fetched back')
   program.child.kill('SIGTERM')
