@@ -2,26 +2,19 @@
 // with the files that it adds and the lines, and is done here on a copy of the sources.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { compile, copySources, launcherIn } from './copy.ts'
 
 /** A text to put into a file that is there: before another one, the first that follows `after` where that is given. */
 type Line = { file: string; before: string; after?: string; add: string }
 
-const ROOT = join(import.meta.dirname, '../..')
-const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
-const run = promisify(execFile)
-
 /** A copy of the sources with these errands done. */
 function copyWith(t: TestContext, errands: readonly string[]): string {
-  const copy = temporaryDirectory(t)
-  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  const copy = copySources(t)
   for (const errand of errands) {
     const folder = join(import.meta.dirname, errand)
     const added = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
@@ -47,8 +40,6 @@ function put(copy: string, { file, before, after = '', add }: Line): void {
   writeFileSync(path, text.slice(0, at) + add + text.slice(at))
 }
 
-const launcherIn = (copy: string) => [process.execPath, join(copy, 'bin/cambista.ts')] as const
-
 const TOUCHED: Record<string, number> = { command: 1, endpoint: 1, face: 2, form: 2 }
 
 for (const [errand, most] of Object.entries(TOUCHED)) {
@@ -58,10 +49,7 @@ for (const [errand, most] of Object.entries(TOUCHED)) {
 }
 
 test('done together they satisfy the compiler', async (t) => {
-  const copy = copyWith(t, Object.keys(TOUCHED))
-  const config = { extends: './tsconfig.json', include: ['src', 'bin'] }
-  writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.errands.json'], { cwd: copy })
+  await compile(copyWith(t, Object.keys(TOUCHED)))
 })
 
 test('a command that was added runs, and is in the help', async (t) => {

@@ -2,23 +2,16 @@
 // src/providers/list.ts. Everything else follows.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
 import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
-const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
-const run = promisify(execFile)
+import { compile, copySources, launcherIn, ROOT } from './copy.ts'
 
 function copyWithPruebas(t: TestContext): string {
-  const copy = temporaryDirectory(t)
-  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  const copy = copySources(t)
   const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
   const folder = join(copy, 'src/providers')
   mkdirSync(join(folder, 'pruebas'))
@@ -35,14 +28,11 @@ function copyWithPruebas(t: TestContext): string {
 }
 
 test('a provider that was added satisfies the compiler', async (t) => {
-  const copy = copyWithPruebas(t)
-  const config = { extends: './tsconfig.json', include: ['src', 'bin'] }
-  writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.errands.json'], { cwd: copy })
+  await compile(copyWithPruebas(t))
 })
 
 test('a provider that was added has its options, rows, runs and part of doctor', async (t) => {
-  const launcher = [process.execPath, join(copyWithPruebas(t), 'bin/cambista.ts')] as const
+  const launcher = launcherIn(copyWithPruebas(t))
   const source = await startPruebas(t, fixedClock(new Date().toISOString()))
   const dataDir = join(temporaryDirectory(t), 'data')
   const cambista = async (words: string[], env: Record<string, string> = {}) => {
