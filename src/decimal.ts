@@ -8,6 +8,7 @@ const Exact = Decimal.clone({ precision: 250, rounding: Decimal.ROUND_HALF_EVEN,
 // Computed rates: 15 significant digits, half-even, rounded once (decisions 2.9).
 const Rounded = Decimal.clone({ precision: 15, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
 
+const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 const PLAIN = /^([+-]?)(\d*)(?:\.(\d*))?$/
 const SCIENTIFIC = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 const WITH_EXPONENT = /^-?\d+(\.\d+)?[eE][+-]?\d{1,2}$/
@@ -49,6 +50,20 @@ export function boundedDecimal(text: string, most: { whole: number; fraction: nu
   const left = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0'
   const right = point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits
   return `${sign === '-' ? '-' : ''}${left}${right && `.${right}`}`
+}
+
+/**
+ * An amount of money as a client sends it, in canonical form: greater than 0, with at most 30 digits before the point and
+ * 20 after it. Undefined: it is none.
+ */
+export function positiveAmount(text: string): string | undefined {
+  const amount = boundedDecimal(text.trim(), AMOUNT_DIGITS)
+  return amount === undefined || amount === '0' || amount.startsWith('-') ? undefined : amount
+}
+
+/** What an amount is worth at a rate: for 1 the rate as it is, else 15 digits. */
+export function worthOf(amount: string, rate: string): string {
+  return amount === '1' ? rate : ratio([amount, rate], ['1'])
 }
 
 /** Exact product of two decimals. */

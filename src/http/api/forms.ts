@@ -1,5 +1,7 @@
 // The forms that one answer can have. A form is a function from the value that a query found to bytes.
 
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 export type Form<T, A> = {
   /** A word that tells it from the others of an endpoint. */
   name: string
@@ -14,7 +16,7 @@ export type Forms<T, A> = readonly [Form<T, A>, ...Form<T, A>[]]
 
 /** JSON by an encoder. */
 export function jsonForm<T, A>(encode: Form<T, A>['encode']): Form<T, A> {
-  return { name: 'json', contentType: 'application/json; charset=utf-8', encode }
+  return { name: 'json', contentType: JSON_TYPE, encode }
 }
 
 /** The form that an Accept header names, of several the first in the header's order. */

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { isIsoDate } from '../../dates.ts'
-import { boundedDecimal } from '../../decimal.ts'
+import { positiveAmount } from '../../decimal.ts'
 import type { AppError } from '../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import { invalidParameters, type ValidationItem } from './errors.ts'
@@ -24,7 +24,6 @@ const FAULTS = {
   missing: 'is required',
 } as const
 
-const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
@@ -61,8 +60,8 @@ export const ProviderParam = v.pipe(
 export const AmountParam = v.pipe(
   v.string(),
   v.metadata({ description: 'Decimal number greater than 0', examples: ['1500.50', '1e3'] }),
-  v.transform((text) => boundedDecimal(text.trim(), AMOUNT_DIGITS) ?? '0'),
-  v.check((amount) => amount !== '0' && !amount.startsWith('-'), FAULTS.decimal),
+  v.transform((text) => positiveAmount(text) ?? ''),
+  v.check((amount) => amount !== '', FAULTS.decimal),
 )
 
 export const RateTypeParam = v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type)

@@ -6,6 +6,7 @@ import { FastResponse } from 'srvx/node'
 import { sendChunks } from './chunks.ts'
 import { addCors } from './cors.ts'
 import type { Reply } from './endpoint.ts'
+import { JSON_TYPE } from './forms.ts'
 
 /** The request and the response below the framework, for a body or a stream of our own. */
 export function nodeOf(event: H3Event): { req: IncomingMessage; res: ServerResponse } {
@@ -35,7 +36,7 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
     res.writeHead(status, headers).end()
     return SENT
   }
-  headers['content-type'] ??= 'application/json; charset=utf-8'
+  headers['content-type'] ??= JSON_TYPE
   if (typeof body === 'object' && 'next' in body) {
     return sendChunks(res, body, status, headers).then(() => SENT)
   }

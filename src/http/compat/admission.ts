@@ -76,7 +76,6 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
   return (event, inBody) => {
     const { req } = nodeOf(event)
-    const client = clientBehind(req, proxies)
     const sent = secretOf(event, inBody)
     const isOpen = open !== undefined && isInside(req, open, proxies)
     const admit = (): Admitted => {
@@ -93,7 +92,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       // Where no key is needed, an old token that a program goes on sending is no reason to refuse it.
       if (isOpen && error instanceof AppError && error.code === 'unauthorized') return { side: 'venta' }
       if (sent === undefined) throw error
-      return refuse(client, error)
+      return refuse(clientBehind(req, proxies), error)
     }
     try {
       const admitted = keyring.withLookUp(admit)
@@ -123,7 +122,7 @@ export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: Bloc
 
 function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): string {
   const peer = peerOf(req)
-  return proxies && isAmong(peer, proxies) ? clientOf(peer, req, proxies) : peer
+  return proxies ? clientOf(peer, req, proxies) : peer
 }
 
 /** A key of its kind only where it was made for, and one of the bank only from its network. */

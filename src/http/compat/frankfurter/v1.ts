@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { earliest, type IsoDate, isIsoDate, latest } from '../../../dates.ts'
-import { boundedDecimal, ratio } from '../../../decimal.ts'
+import { positiveAmount, worthOf } from '../../../decimal.ts'
 import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { smallest } from '../../../domain/rates/rates.ts'
@@ -12,13 +12,12 @@ import type { Side } from '../../../store/tables.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
 import { checkRows } from '../rows.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { publishedOn } from './range.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
-const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 const PERIOD = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)?$/
 const ROOT = '/compat/frankfurter'
 
@@ -91,8 +90,8 @@ function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint
 
 function queryOf({ query, side }: Asked): Omit<Query, 'from' | 'to'> {
   const sent = query.get('amount')
-  const amount = sent === null ? '1' : (boundedDecimal(sent.trim(), AMOUNT_DIGITS) ?? '0')
-  if (amount === '0' || amount.startsWith('-')) throw new AppError('invalid', 'invalid amount')
+  const amount = sent === null ? '1' : positiveAmount(sent)
+  if (amount === undefined) throw new AppError('invalid', 'invalid amount')
   const base = (query.get('from') || query.get('base') || 'EUR').trim().toUpperCase()
   const quotes = codesIn(query.get('to') || query.get('symbols'))
   if (quotes.length === 1 && quotes[0] === base) throw new AppError('invalid', 'bad currency pair')
@@ -151,8 +150,6 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
 
 /** An object of what the amount is worth in each currency. */
 function ratesText(crosses: readonly Cross[], amount: string): string {
-  const texts = crosses.map(
-    ({ quote, rate }) => `"${quote}":${amount === '1' ? rate : ratio([amount, rate], ['1'])}`,
-  )
+  const texts = crosses.map(({ quote, rate }) => `"${quote}":${worthOf(amount, rate)}`)
   return `{${texts.join(',')}}`
 }

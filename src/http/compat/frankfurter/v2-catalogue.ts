@@ -6,6 +6,7 @@ import { withColumns } from '../../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { nameOfCurrency, symbolOfCurrency } from '../codes.ts'
 import { PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { checkNames } from './v2-query.ts'
@@ -18,8 +19,6 @@ type Currency = {
   start_date: IsoDate | null
   end_date: IsoDate | null
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[] {
   return [

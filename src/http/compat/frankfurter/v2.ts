@@ -8,6 +8,7 @@ import { AppError } from '../../../errors.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { shownCode } from '../codes.ts'
 import { checkRows } from '../rows.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
@@ -18,7 +19,7 @@ import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
 
 const ROOT = '/compat/frankfurter/v2'
 const TYPES = {
-  json: 'application/json; charset=utf-8',
+  json: JSON_TYPE,
   ndjson: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
 }

@@ -3,16 +3,18 @@
 
 import * as v from 'valibot'
 import type { IsoDate } from '../../../dates.ts'
+import { positiveAmount, worthOf } from '../../../decimal.ts'
 import { currenciesOf } from '../../../domain/rates/crosses.ts'
 import { AppError } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
 import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { type Pair, quoteOn, type Table, type Words } from './quotes.ts'
-import { amountIn, dayIn, endOf, JSON_TYPE, noonOf, worthOf } from './values.ts'
+import { dayIn, endOf, noonOf } from './values.ts'
 
 const FAULTS = {
   missing_access_key: [101, 'no API access key was sent: access_key=YOUR_ACCESS_KEY'],
@@ -119,7 +121,7 @@ export function convertEndpoint(deps: ShapeDeps, { shape, path, head }: Face): A
     ask: (asked): Pair & { amount: string; day: IsoDate; isDated: boolean } => ({
       from: codeOf(asked.query.get('from') ?? ''),
       to: codeOf(asked.query.get('to') ?? ''),
-      amount: amountIn(asked.query.get('amount') || '1') ?? refuse('invalid_conversion_amount'),
+      amount: positiveAmount(asked.query.get('amount') || '1') ?? refuse('invalid_conversion_amount'),
       side: asked.side,
       ...(asked.query.get('date')
         ? { day: dateIn(asked), isDated: true }

@@ -3,11 +3,12 @@
 
 import type { IsoDate } from '../../../dates.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { type Asked, fewestDecimals, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { convertEndpoint, dateIn, namesEndpoint, periodIn, tableIn, wordsOf } from './apilayer.ts'
 import { fixerTables } from './fixer.ts'
 import { quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
-import { endOf, JSON_TYPE, noonOf } from './values.ts'
+import { endOf, noonOf } from './values.ts'
 
 const ROOT = '/compat/currencylayer'
 const SHAPE = 'currencylayer'

@@ -3,11 +3,13 @@
 
 import * as v from 'valibot'
 import { addDays, type IsoDate } from '../../../dates.ts'
+import { positiveAmount, worthOf } from '../../../decimal.ts'
 import { type Cross, currenciesOf } from '../../../domain/rates/crosses.ts'
 import { AppError, type ErrorCode } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { nameOfCurrency } from '../codes.ts'
 import {
   type Asked,
@@ -18,7 +20,7 @@ import {
   shapeEndpoint,
 } from '../shape.ts'
 import { quoteOn, quotesOn, tableOut, type Words } from './quotes.ts'
-import { amountIn, dayIn, JSON_TYPE, midnightOf, WITHOUT_END, worthOf } from './values.ts'
+import { dayIn, midnightOf, WITHOUT_END } from './values.ts'
 
 const SHAPE = 'exchangerate-api'
 const ROOT = `/compat/${SHAPE}`
@@ -211,7 +213,7 @@ function codeOf(text = ''): string {
 
 function amountOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  return amountIn(text) ?? refuse('malformed-request')
+  return positiveAmount(text) ?? refuse('malformed-request')
 }
 
 /** Months and days have no leading zero there, and may have one here. */

@@ -4,10 +4,11 @@
 import type { IsoDate } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { type Asked, fewestDecimals, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { convertEndpoint, namesEndpoint, periodIn, refuse, tableIn, wordsOf } from './apilayer.ts'
 import { quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
-import { dayIn, endOf, JSON_TYPE, noonOf } from './values.ts'
+import { dayIn, endOf, noonOf } from './values.ts'
 
 const ROOT = '/compat/fixer/api'
 const SHAPE = 'fixer'

@@ -3,11 +3,13 @@
 
 import * as v from 'valibot'
 import { addDays, dayOf, type IsoDate } from '../../../dates.ts'
+import { positiveAmount, worthOf } from '../../../decimal.ts'
 import { currenciesOf } from '../../../domain/rates/crosses.ts'
 import { AppError, type ErrorCode } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
+import { JSON_TYPE } from '../../api/forms.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
 import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
@@ -21,7 +23,7 @@ import {
   type Words,
   withText,
 } from './quotes.ts'
-import { amountIn, dayIn, JSON_TYPE, noonOf, WITHOUT_END, worthOf } from './values.ts'
+import { dayIn, noonOf, WITHOUT_END } from './values.ts'
 
 const ROOT = '/compat/oxr/api'
 const BASE = 'USD'
@@ -118,7 +120,7 @@ function conversion(deps: ShapeDeps): AnyEndpoint {
     summary: 'Open Exchange Rates: what an amount of a currency is worth in another',
     contentType: JSON_TYPE,
     ask: ({ params, today, side }): Pair & { amount: string; day: IsoDate } => ({
-      amount: amountIn(params.value ?? '') ?? refuse('invalid_value'),
+      amount: positiveAmount(params.value ?? '') ?? refuse('invalid_value'),
       from: (params.from ?? '').toUpperCase(),
       to: (params.to ?? '').toUpperCase(),
       ...{ day: today, side },

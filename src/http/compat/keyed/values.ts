@@ -1,15 +1,11 @@
-// Days, moments and amounts, as the services with keys read and write them.
+// Days and moments, as the services with keys read and write them.
 
 import { dayOf, earliest, type IsoDate, isIsoDate } from '../../../dates.ts'
-import { boundedDecimal, ratio } from '../../../decimal.ts'
-
-export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What is left of a quota where there is none: a program that looks at it goes on asking. */
 export const WITHOUT_END = 1_000_000_000
 
 const DAY_S = 86_400
-const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 
 /** A day as it was sent; what lies in the future is today. Undefined: it is none. */
 export function dayIn(text: string, today: IsoDate): IsoDate | undefined {
@@ -29,15 +25,4 @@ export function noonOf(day: IsoDate): number {
 /** The last second of a day in UTC. */
 export function endOf(day: IsoDate): number {
   return midnightOf(day) + DAY_S - 1
-}
-
-/** An amount greater than 0 in canonical form; undefined: it is none. */
-export function amountIn(text: string): string | undefined {
-  const amount = boundedDecimal(text.trim(), AMOUNT_DIGITS)
-  return amount === undefined || amount === '0' || amount.startsWith('-') ? undefined : amount
-}
-
-/** What an amount is worth: for 1 the rate as it is, else 15 digits. */
-export function worthOf(amount: string, rate: string): string {
-  return amount === '1' ? rate : ratio([amount, rate], ['1'])
 }
