@@ -178,6 +178,16 @@ CREATE TABLE former_secrets (
   CHECK ((key_id IS NULL) <> (token_id IS NULL))
 ) STRICT, WITHOUT ROWID;
 
+-- Links that sign a browser in once (cambista web): the SHA-256 of the code in each, and the key, the token or both that it
+-- signs in with. A link that is used is deleted; one that is not ends at ends_at, and the next that is made removes it.
+CREATE TABLE login_links (
+  hash     TEXT PRIMARY KEY CHECK (length(hash) = 64),
+  key_id   INTEGER REFERENCES api_keys (id),
+  token_id INTEGER REFERENCES tokens (id),
+  ends_at  TEXT NOT NULL,
+  CHECK (key_id IS NOT NULL OR token_id IS NOT NULL)
+) STRICT, WITHOUT ROWID;
+
 -- One row for each uploaded file. Several may name one blob: contents are stored once, by their SHA-256.
 CREATE TABLE attachments (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -211,16 +221,16 @@ CREATE TABLE lost_contents (
   since  TEXT NOT NULL                             -- when that became known
 ) STRICT, WITHOUT ROWID;
 
--- What was done to documents, and by which token or user: kept for --keep-events days, also after the document is gone, which is why
--- nothing here refers to another table. A token is named as it was then. Of what is deleted the file name is not kept.
+-- What was done to documents, by which token or user, and with which key or token a link signed a browser in: kept for --keep-events days, also after the document is gone, which is why
+-- nothing here refers to another table. A key or token is named as it was then. Of what is deleted the file name is not kept.
 CREATE TABLE events (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   at          TEXT    NOT NULL,
-  kind        TEXT    NOT NULL,                    -- 'deleted'
-  via         TEXT    NOT NULL CHECK (via IN ('token', 'cli')),
-  actor       TEXT    NOT NULL,                    -- the name of the token, or the user of the system
-  document_id INTEGER NOT NULL,
-  company_id  INTEGER NOT NULL,
+  kind        TEXT    NOT NULL,                    -- 'deleted', or 'login' by a link, which has no document
+  via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli')),
+  actor       TEXT    NOT NULL,                    -- the name of the key or token, or the user of the system
+  document_id INTEGER,
+  company_id  INTEGER,
   sha256      TEXT CHECK (length(sha256) = 64)     -- of the content that was deleted
 ) STRICT;
 CREATE INDEX events_by_document ON events (document_id, id);

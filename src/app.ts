@@ -18,6 +18,7 @@ import { diskError } from './storage-error.ts'
 import { type BlobFs, openBlobs } from './store/blobs/blobs.ts'
 import { selectNamedBlobs } from './store/contents.ts'
 import { scanNamedBlobs } from './store/documents.ts'
+import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import { makeDataDir, openDatabase, openReads, type Upgrade } from './store/sqlite/database.ts'
 import { type Lock, takeLock } from './store/sqlite/lock.ts'
 import { watchDatabase } from './store/sqlite/watch.ts'
@@ -54,6 +55,8 @@ export type AppOverrides = {
 
 export type App = {
   url: string
+  /** The further addresses, in their order. */
+  alsoUrls: string[]
   /** Where the metrics are, if they have a port of their own. */
   metricsUrl: string | undefined
   /** Whether no key of the rates API has been made yet. */
@@ -79,6 +82,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
   const db = openDatabase(config.dataDir, { upgraded, patienceMs: overrides.patienceMs })
   parts.defer(() => db.destroy())
+  removeServerAddress(config.dataDir) // of a server that was killed
   const reads = openReads(config.dataDir)
   parts.defer(() => reads.destroy())
   await ensureCatalogue(db, providers)
@@ -130,15 +134,17 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const deps = { ...stores, cache, keyring, scheduler, backups, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
+  writeServerAddress(dataDir, server.url)
+  parts.defer(() => forgetServerAddress(dataDir))
   scheduler.start()
   backups?.start()
   const { keepEvents } = config
   const housekeeping = startHousekeeping({ db, clock, log, keepEvents })
   parts.defer(() => housekeeping.close())
   const open = parts.move()
-  const { url, metricsUrl } = server
+  const { url, alsoUrls, metricsUrl } = server
   const hasNoKey = keyring.hasNoKey()
-  return { url, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
+  return { url, alsoUrls, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
 }
 
 function takeServeLock(dataDir: string): Lock {

@@ -2,13 +2,13 @@
 
 import { resolve } from 'node:path'
 import { VERSION } from './assets.ts'
-import { inWords } from './cli/advice.ts'
+import { inWords, misused } from './cli/advice.ts'
 import { checkRequired, parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
 import { COMMANDS, GROUPS } from './cli/commands.ts'
 import { databaseIn } from './cli/data-dir.ts'
-import { commandHelp, programHelp, usageOf } from './cli/help.ts'
+import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
@@ -42,13 +42,14 @@ export async function main(): Promise<void> {
 
 /** Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 done in part. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
-  let about = 'COMMAND'
+  let about: string | undefined
   try {
     const asked = readCommandLine(argv, COMMANDS)
     if (asked.what === 'version') terminal.out(`${VERSION}\n`)
     else if (asked.what === 'help') {
       const { of } = asked
-      terminal.out(typeof of === 'object' ? commandHelp(of) : programHelp(GROUPS, of))
+      const texts = await textsFor(terminal)
+      terminal.out(typeof of === 'object' ? commandHelp(of, texts) : programHelp(GROUPS, of, texts))
       if (argv.length === 0) return 2
     } else {
       about = asked.command.name
@@ -56,20 +57,27 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     }
     return 0
   } catch (error) {
-    const usage = error instanceof AppError && error.code === 'usage'
-    const message = error instanceof AppError ? inWords(error) : reasonOf(error)
-    const line = `cambista: ${message}\n`
-    terminal.err(terminal.journal ? asJournalErrors(line) : line)
-    if (usage) terminal.err(`Try cambista --help, or cambista ${about} --help.\n`)
-    return usage ? 2 : 1
+    if (error instanceof AppError && error.code === 'usage') {
+      const texts = await textsFor(terminal)
+      sayError(texts.misuseText?.(error) ?? inWords(error), terminal)
+      terminal.err(texts.tryHelp(about ?? texts.command))
+      return 2
+    }
+    sayError(error instanceof AppError ? inWords(error) : reasonOf(error), terminal)
+    return 1
   }
+}
+
+function sayError(message: string, terminal: Terminal): void {
+  const line = `cambista: ${message}\n`
+  terminal.err(terminal.journal ? asJournalErrors(line) : line)
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile, terminal.env)
   const parsed = parseWords(words, command.options, terminal.env, settings, command.own)
   if (parsed.help) {
-    terminal.out(commandHelp(command))
+    terminal.out(commandHelp(command, await textsFor(terminal)))
     return 0
   }
   const options: Partial<OptionValues> = parsed.options
@@ -90,6 +98,12 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   })
 }
 
+/** Loaded only where there is something to say: a start of the server needs no languages. The journal is English. */
+async function textsFor({ journal, env }: Terminal): Promise<HelpTexts> {
+  const { helpTexts } = await import('./cli/language/language.ts')
+  return helpTexts(journal ? {} : env)
+}
+
 /** Says on stderr that the data directory may not be the one that is meant. */
 function warnOfHidden(settings: Settings, options: Partial<OptionValues>, terminal: Terminal): void {
   const dataDir = options['data-dir']
@@ -108,6 +122,8 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   const extra = given[positionals.length]
   const next = positionals[given.length]
   if (extra === undefined && (next === undefined || next.startsWith('['))) return
-  const fault = extra === undefined ? `${next} is missing` : `unexpected ${JSON.stringify(extra)}`
-  throw new AppError('usage', `${fault}; usage: cambista ${usageOf(command)} [flags]`)
+  const usage = usageOf(command)
+  throw extra === undefined
+    ? misused({ misuse: 'missing-word', word: next ?? '', usage })
+    : misused({ misuse: 'extra-word', word: extra, usage })
 }

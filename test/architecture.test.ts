@@ -12,20 +12,23 @@ const ROOT = join(import.meta.dirname, '..')
 const LAYERS = [
   'bin',
   'main',
-  ['cli', 'service', 'commands'],
+  ['cli', 'language', 'service', 'commands'],
   'app',
   'demo',
-  ['http', 'status', 'compat', 'rates', 'documents', 'listener', 'api'],
+  ['web', 'rates', 'documents', 'status', 'session', 'parts', 'server', 'texts', 'words'],
+  ['http', 'page', 'status', 'openapi', 'compat', 'rates', 'documents', 'listener', 'api', 'credentials'],
   'sync',
   ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'backup', 'blobs', 'sqlite'],
+  ['store', 'secrets', 'backup', 'blobs', 'sqlite'],
   'json',
   'words',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))
 const NAMES = LAYERS.map(([name]) => name)
 // The demo bank stands beside the layers: it may know what a provider is, nothing else.
 const DEMO_MAY_IMPORT = new Set(['demo', 'providers', 'words'])
+// The page runs in a browser: it shares no file with the program.
+const BESIDE = 'web'
 // A table's row names the side of a rate as the provider does, and a window is a window everywhere: the
 // vocabulary of providers/provider.ts is shared with the store, as types only.
 const SHARED_TYPES = 'src/providers/provider.ts'
@@ -39,11 +42,11 @@ const DOORS: Record<string, (path: string) => boolean> = {
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
   'prom-client': (path) => path === 'src/http/status/metrics.ts',
-  asn1js: (path) => path === 'src/cli/commands/certificate.ts',
+  asn1js: (path) => path === 'src/cli/commands/certificates/certificate.ts',
   croner: (path) => path === 'src/schedule.ts',
   'decimal.js': (path) => path === 'src/decimal.ts',
   'lru-cache': (path) => path === 'src/lru.ts',
-  '@valibot/to-json-schema': (path) => path === 'src/http/api/openapi.ts',
+  '@valibot/to-json-schema': (path) => path === 'src/http/openapi/schemas.ts',
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
@@ -51,6 +54,9 @@ const DOORS: Record<string, (path: string) => boolean> = {
     path === 'src/http/documents/plain-text.ts' ||
     path === 'src/http/compat/bccr/xml.ts' ||
     path.startsWith('src/providers/'),
+  preact: (path) => path.startsWith('src/web/'),
+  '@preact/signals': (path) => path.startsWith('src/web/'),
+  uplot: (path) => path === 'src/web/rates/chart.ts',
   'csv-parse': (path) => path === 'src/domain/directory/file.ts',
 }
 
@@ -63,6 +69,7 @@ test('imports only go down the layers', () => {
   const wrong = locals().filter(({ from, to, typeOnly }) => {
     if (typeOnly && to === SHARED_TYPES) return false
     const [above, below] = [layerOf(from), layerOf(to)]
+    if (above === BESIDE || below === BESIDE) return above !== below
     if (above === 'demo') return !DEMO_MAY_IMPORT.has(below)
     return NAMES.indexOf(above) > NAMES.indexOf(below)
   })
@@ -181,7 +188,7 @@ function foldersIn(path: string): string[] {
 
 function read(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules')) // those of test/clients
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules')) // those of test/clients
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(ROOT, path), 'utf8')

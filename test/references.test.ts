@@ -7,7 +7,13 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 const BOOKS = { decisions: 'src/DECISIONS.md', upstream: 'src/providers/bccr/README.md' }
-const DOCUMENTS = ['README.md', 'src/README.md', ...Object.values(BOOKS), '.github/CONTRIBUTING.md']
+const DOCUMENTS = [
+  'README.md',
+  'src/manual/leame.md',
+  'src/README.md',
+  ...Object.values(BOOKS),
+  '.github/CONTRIBUTING.md',
+]
 const NUMBER = String.raw`\d+(?:\.\d+)?`
 const REFERENCE = new RegExp(
   String.raw`\b(decisions|upstream) (${NUMBER}(?:(?:, | and | to )${NUMBER})*)`,

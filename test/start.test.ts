@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { startProgram } from './support/program.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 
@@ -15,12 +15,18 @@ function nameOf(module: string): string {
   return name === undefined ? module : `package ${name}`
 }
 
-test('before the first 200 the modules of fixtures/modules-at-start.txt are loaded, and no others', async (t) => {
+for (const locale of ['C', 'es_CR.UTF-8']) {
+  test(`before the first 200 the modules of fixtures/modules-at-start.txt are loaded, and no others: ${locale}`, async (t) => {
+    await checkStart(t, locale)
+  })
+}
+
+async function checkStart(t: TestContext, locale: string): Promise<void> {
   const dataDir = join(temporaryDirectory(t), 'data')
   const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir]
   const loader = join(import.meta.dirname, 'support/list-modules.ts')
   const launcher = [process.execPath, '--import', loader, join(import.meta.dirname, '../bin/cambista.ts')]
-  const server = startProgram(t, words, {}, launcher as [string, ...string[]])
+  const server = startProgram(t, words, { LC_ALL: locale }, launcher as [string, ...string[]])
   const [, url] = await server.says(/listening url=(\S+)/)
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
   const lines = server.printed.err.matchAll(/^module (.*)$/gm)
@@ -28,4 +34,4 @@ test('before the first 200 the modules of fixtures/modules-at-start.txt are load
   const expected = new Set(readFileSync(LIST, 'utf8').trim().split('\n'))
   assert.deepEqual([...modules.difference(expected)].sort(), [], 'loaded, and not in the list')
   assert.deepEqual([...expected.difference(modules)].sort(), [], 'in the list, and not loaded')
-})
+}

@@ -1,6 +1,63 @@
-// What an operator can do about an error, as a command or an option.
+// What an operator can do about an error, as a command or an option; and what was mistyped, as data, so that it can be said
+// in the language of the help.
 
-import type { Advice } from '../errors.ts'
+import { type Advice, AppError } from '../errors.ts'
+
+/** What is wrong with the words of a command line. Values of options are not here: their formats say what is wrong. */
+export type Misuse =
+  | { misuse: 'no-command' }
+  /** `near`: the ones that were probably meant, else `group`: those that begin with its first word. */
+  | { misuse: 'unknown-command'; typed: string; near: readonly string[]; group: readonly string[] }
+  /** `takes`: all flags that there are, if they are few. */
+  | { misuse: 'unknown-flag'; flag: string; near: string | undefined; takes: readonly string[] | undefined }
+  | { misuse: 'missing-flag'; flag: string; choices: readonly string[] }
+  /** `usage`: name and words of the command. */
+  | { misuse: 'missing-word' | 'extra-word'; word: string; usage: string }
+  | { misuse: 'unknown-topic'; word: string; near: string | undefined; topics: readonly string[] }
+
+/** The error for what was mistyped, in English. */
+export function misused(misuse: Misuse): AppError {
+  return new AppError('usage', misuseText(misuse), { details: misuse })
+}
+
+/** What was mistyped, if that is the error. */
+export function misuseOf({ code, details }: AppError): Misuse | undefined {
+  const isMisuse = code === 'usage' && typeof details === 'object' && details !== null && 'misuse' in details
+  return isMisuse ? (details as Misuse) : undefined
+}
+
+function misuseText(fault: Misuse): string {
+  switch (fault.misuse) {
+    case 'no-command':
+      return 'COMMAND is missing'
+    case 'unknown-command': {
+      const { typed, near, group } = fault
+      const known = `there is no command ${JSON.stringify(typed)}`
+      if (near.length > 0) return `${known}: did you mean cambista ${near.join(', or ')}?`
+      return group.length > 0 ? `${known}, but there are: ${group.join(', ')}` : known
+    }
+    case 'unknown-flag': {
+      const { flag, near, takes } = fault
+      const all = takes?.map((name) => `--${name}`).join(', ')
+      const others = all === undefined ? '' : `: this command takes ${all || 'none'}`
+      return `unknown flag '${flag}'${near === undefined ? others : `: did you mean --${near}?`}`
+    }
+    case 'missing-flag': {
+      const { flag, choices } = fault
+      const hint = choices.length === 0 ? '' : `: give one or more of ${choices.join(', ')}`
+      return `--${flag} is missing${hint}`
+    }
+    case 'missing-word':
+      return `${fault.word} is missing; usage: cambista ${fault.usage} [flags]`
+    case 'extra-word':
+      return `unexpected ${JSON.stringify(fault.word)}; usage: cambista ${fault.usage} [flags]`
+    case 'unknown-topic': {
+      const { word, near, topics } = fault
+      const hint = near ? `: did you mean ${near}?` : `, but there are: ${topics.join(', ')}`
+      return `there is no topic ${JSON.stringify(word)}${hint}`
+    }
+  }
+}
 
 /** A message with what can be done about it. */
 export function inWords({ message, advice }: { message: string; advice: Advice | undefined }): string {

@@ -4,10 +4,10 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
-import { type Option, variableOf } from './option-names.ts'
+import { misused } from './advice.ts'
+import { isInjected, type Option, variableOf } from './option-names.ts'
 import type { OptionsOf } from './option-values.ts'
 import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
-import { isInjected } from './orchestrator.ts'
 
 const MOST_LETTERS = 2
 const MOST_FLAGS = 8
@@ -33,8 +33,13 @@ export function parseWords<Name extends OptionName>(
     const variable = flagOnly ? undefined : variableIn(env, name)
     const setting = flagOnly ? undefined : settings?.values[variableOf(name)]
     if (option.repeats) {
-      const texts = new Set([flag ?? []].flat())
-      return [...texts].map((text) => checkedValue(option, `--${name}`, text))
+      const { texts, source } =
+        flag !== undefined
+          ? { texts: [flag].flat(), source: `--${name}` }
+          : variable
+            ? { texts: listIn(variable), source: variableOf(name) }
+            : { texts: listIn(setting ?? ''), source: `${variableOf(name)} in ${settings?.file}` }
+      return texts.map((text) => checkedValue(option, source, text))
     }
     if (flag !== undefined) return checkedValue(option, `--${name}`, flag)
     // An empty variable is an unset one: that is what an unset line in an environment file looks like.
@@ -50,6 +55,14 @@ export function parseWords<Name extends OptionName>(
   }
 }
 
+/** What a variable has for an option that may be given several times: with commas between. */
+function listIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+}
+
 /** @throws AppError `usage` when an option that must be given was not */
 export function checkRequired(
   required: readonly OptionName[],
@@ -59,8 +72,7 @@ export function checkRequired(
   for (const name of required) {
     if (options[name] !== undefined && [options[name]].flat().length > 0) continue
     const { format, repeats } = optionOf(name, own)
-    const hint = repeats && format.choices ? `: give one or more of ${format.choices.join(', ')}` : ''
-    throw new AppError('usage', `--${name} is missing${hint}`)
+    throw misused({ misuse: 'missing-flag', flag: name, choices: (repeats && format.choices) || [] })
   }
 }
 
@@ -98,10 +110,8 @@ export function unknownFlag(word: string, names: readonly string[]): AppError {
   const [flag = ''] = word.split('=', 1)
   const typed = flag.replace(/^-+/, '').toLowerCase().replaceAll('_', '-')
   const near = nearest(typed, [...names, 'help'], typed.length < 4 ? 1 : MOST_LETTERS)
-  const all = names.length <= MOST_FLAGS && names.map((name) => `--${name}`).join(', ')
-  const takes = all === false ? '' : `: this command takes ${all || 'none'}`
-  const hint = near === undefined ? takes : `: did you mean --${near}?`
-  return new AppError('usage', `unknown flag '${flag}'${hint}`)
+  const takes = names.length <= MOST_FLAGS ? names : undefined
+  return misused({ misuse: 'unknown-flag', flag, near, takes })
 }
 
 function checkedValue(option: Option, source: string, given: unknown): unknown {

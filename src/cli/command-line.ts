@@ -2,7 +2,8 @@
 
 import { parseArgs } from 'node:util'
 import { nearest } from '../edit-distance.ts'
-import { AppError } from '../errors.ts'
+import type { AppError } from '../errors.ts'
+import { misused } from './advice.ts'
 import { unknownFlag } from './args.ts'
 import type { Command } from './command.ts'
 import type { Option } from './option-names.ts'
@@ -45,7 +46,7 @@ export function readCommandLine(argv: readonly string[], commands: readonly Comm
   const wantsHelp = flags.some(({ name }) => name === 'help')
   if (!first) {
     if (wantsHelp) return { what: 'help' }
-    throw new AppError('usage', 'COMMAND is missing')
+    throw misused({ misuse: 'no-command' })
   }
   if (first.value === 'help') return helpOf(argv.slice(first.index + 1), commands)
   const names = [first.value, ...(second ? [`${first.value} ${second.value}`] : [])]
@@ -81,13 +82,7 @@ function unknownCommand(first: string, second: string | undefined, commands: rea
   const typed = second === undefined ? first : `${first} ${second}`
   const near = nearestCommands(first, second, commands)
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
-  const hint =
-    near.length > 0
-      ? `: did you mean cambista ${near.join(', or ')}?`
-      : group.length > 0
-        ? `, but there are: ${group.join(', ')}`
-        : ''
-  return new AppError('usage', `there is no command ${JSON.stringify(typed)}${hint}`)
+  return misused({ misuse: 'unknown-command', typed, near, group })
 }
 
 /** The names of the commands that were probably meant; empty: it could be anything. */

@@ -47,6 +47,13 @@ export type Command = {
   run(input: CommandInput): Promise<number>
 }
 
+/** One of which the compiler knows the texts that another language must have: its name, whether it says more, its own options. */
+export type NamedCommand<
+  Words extends string,
+  About extends string | undefined,
+  Own extends OwnOptions,
+> = Omit<Command, 'name' | 'about' | 'own'> & { name: Words; about?: About; own?: Own }
+
 export type CommandInput<Options = object> = {
   options: Options
   /** As many as it takes. */
@@ -60,19 +67,23 @@ export type CommandInput<Options = object> = {
 
 /** A command that can read the options which it declares, and no others: those that it needs are there. */
 export function command<
+  const Words extends string,
   const Name extends OptionName,
   const Needed extends Name = never,
   const Own extends OwnOptions = Record<never, never>,
+  const About extends string | undefined = undefined,
 >(
-  definition: Omit<Command, 'options' | 'own' | 'required' | 'run'> & {
+  definition: Omit<Command, 'name' | 'about' | 'options' | 'own' | 'required' | 'run'> & {
+    name: Words
+    about?: About
     options: readonly Name[]
     own?: Own
     required?: readonly Needed[]
     run(input: CommandInput<OptionsOf<Name, Needed, Own>>): Promise<number>
   },
-): Command {
+): NamedCommand<Words, About, Own> {
   // The parser gives each command the values of the options that it declares.
-  return definition as Command
+  return definition as unknown as NamedCommand<Words, About, Own>
 }
 
 /** Prints a result: one JSON document, or lines for a person. */

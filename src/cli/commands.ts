@@ -3,7 +3,8 @@
 import type { Command } from './command.ts'
 import { backupCreate, backupVerify } from './commands/backup.ts'
 import { backupRestore } from './commands/backup-restore.ts'
-import { certCreate } from './commands/cert.ts'
+import { certCreate } from './commands/certificates/cert.ts'
+import { compatCert } from './commands/certificates/stand-in.ts'
 import { completionOf } from './commands/completion.ts'
 import { demo } from './commands/demo.ts'
 import { agentActivate, agentCreate, agentDeactivate, agentList } from './commands/directory/agent.ts'
@@ -17,6 +18,7 @@ import { documentDelete, documentPurge } from './commands/documents/removal.ts'
 import { healthcheck } from './commands/healthcheck.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
+import { metricsDashboard, metricsRules } from './commands/metrics/metrics.ts'
 import { providerDisable, providerEnable, providerList } from './commands/rates/provider.ts'
 import { revisionList } from './commands/rates/revision.ts'
 import { seriesDisable, seriesEnable, seriesList } from './commands/rates/series.ts'
@@ -24,15 +26,17 @@ import { serve } from './commands/serve.ts'
 import { sync } from './commands/sync.ts'
 import { tokenCreate, tokenList, tokenRevoke, tokenRotate, tokenUpdate } from './commands/token.ts'
 import { version } from './commands/version.ts'
+import { web } from './commands/web.ts'
 import { serviceInstall, servicePrint, serviceUninstall } from './service/service.ts'
 
 export type CommandGroup = { title: string; commands: readonly Command[] }
 
-export const GROUPS: readonly CommandGroup[] = [
-  { title: 'Run it', commands: [demo, serve, sync] },
+export const GROUPS = [
+  { title: 'Run it', commands: [demo, serve, sync, web] },
   { title: 'Let systemd run it', commands: [serviceInstall, serviceUninstall, servicePrint] },
-  { title: 'Serve HTTPS', commands: [certCreate] },
+  { title: 'Serve HTTPS', commands: [certCreate, compatCert] },
   { title: 'See whether all is well', commands: [healthcheck, doctor] },
+  { title: 'Watch it with Prometheus and Grafana', commands: [metricsRules, metricsDashboard] },
   { title: 'Let programs ask for rates', commands: [keyCreate, keyList, keyRevoke, keyRotate] },
   {
     title: 'Let programs send and read documents',
@@ -72,6 +76,6 @@ export const GROUPS: readonly CommandGroup[] = [
   },
   { title: 'Back up and restore', commands: [backupCreate, backupVerify, backupRestore] },
   { title: 'This program', commands: [manual, completionOf(() => COMMANDS), version] },
-]
+] as const satisfies readonly CommandGroup[]
 
-export const COMMANDS: readonly Command[] = GROUPS.flatMap(({ commands }) => commands)
+export const COMMANDS: readonly Command[] = GROUPS.flatMap<Command>(({ commands }) => commands)

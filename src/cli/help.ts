@@ -1,31 +1,94 @@
-// The help texts, made from the table of commands and the table of options.
+// The help texts, made from the table of commands and the table of options; in English unless other texts are given.
 
 import { VERSION } from '../assets.ts'
+import type { AppError } from '../errors.ts'
 import { namesOf, PROVIDERS } from '../providers/list.ts'
-import { type Command, table } from './command.ts'
+import type { Command } from './command.ts'
 import type { CommandGroup } from './commands.ts'
 import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
 import { SETTINGS_FILE } from './settings.ts'
 
-/** What there is to do; of a word, only the commands that begin with it. */
-export function programHelp(groups: readonly CommandGroup[], first?: string): string {
-  const shown = groups
-    .map(({ title, commands }) => ({ title, commands: commands.filter((one) => isOf(one, first)) }))
-    .filter(({ commands }) => commands.length > 0)
-  const lines = table(shown.flatMap(({ commands }) => commands.map((one) => [usageOf(one), one.summary])))
-  const parts = shown.map(({ title, commands }) => `${title}:\n${indent(lines.splice(0, commands.length))}\n`)
-  return `cambista ${VERSION}: exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents
+/** All that the help says in one language. What is typed, such as names of commands, is the same in each. */
+export type HelpTexts = {
+  /** The columns at which summaries and options are wrapped; undefined: each is one line. */
+  width: number | undefined
+  /** The first line, after name and version. */
+  title(): string
+  usage: string
+  /** What stands for a command. */
+  command: string
+  /** What stands for flags behind a command. */
+  flags: string
+  /** What is below the list of commands. */
+  closing: string
+  /** What is above the list of options. */
+  heading: string
+  /** What `--help` does. */
+  ofHelp: string
+  example: string
+  titleOf(group: CommandGroup): string
+  textsOf(command: Command): { summary: string; about?: string | undefined; example: string }
+  optionHelp(command: Command, name: OptionName): string
+  fallback(text: string): string
+  /** What was mistyped, where another language than English has words for it. */
+  misuseText?(error: AppError): string | undefined
+  /** The line below an error about what was typed. */
+  tryHelp(command: string): string
+  /** What stands for a value or a word, such as `NAME`, in a text that has it. */
+  placeholder(text: string): string
+}
 
-Usage: cambista COMMAND [flags]
-
-${parts.join('\n')}
-cambista COMMAND --help says more of one, cambista manual has longer texts. cambista completion bash (or zsh) makes the
+export const ENGLISH: HelpTexts = {
+  width: undefined,
+  // When it is asked for: the first use of Intl takes a start 14 ms.
+  title: () => `exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents`,
+  usage: 'Usage',
+  command: 'COMMAND',
+  flags: 'flags',
+  closing: `cambista COMMAND --help says more of one, cambista manual has longer texts. cambista completion bash (or zsh) makes the
 shell complete all this.
 Where the service is installed, its settings in ${SETTINGS_FILE} count below flags and environment.
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 done in part (a sync that ended parcial, a restore that left something out).
+3 done in part (a sync that ended parcial, a restore that left something out).`,
+  heading: 'Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):',
+  ofHelp: 'this text',
+  example: 'Example',
+  titleOf: ({ title }) => title,
+  textsOf: (command) => command,
+  optionHelp: ({ own }, name) => optionOf(name, own).help,
+  fallback: (text) => `default ${text}`,
+  tryHelp: (command) => `Try cambista --help, or cambista ${command} --help.\n`,
+  placeholder: (text) => text,
+}
 
-Example: cambista serve --data-dir /var/lib/cambista
+/** What there is to do; of a word, only the commands that begin with it. */
+export function programHelp(
+  groups: readonly CommandGroup[],
+  first: string | undefined,
+  texts = ENGLISH,
+): string {
+  const shown = groups
+    .map((group) => ({
+      title: texts.titleOf(group),
+      commands: group.commands.filter((one) => isOf(one, first)),
+    }))
+    .filter(({ commands }) => commands.length > 0)
+  const all = shown.flatMap(({ commands }) => commands)
+  const lines = list(
+    all.map((one) => [usageOf(one, texts), texts.textsOf(one).summary]),
+    texts.width,
+  )
+  const parts = shown.map(
+    ({ title, commands }) => `${title}:\n${lines.splice(0, commands.length).join('\n')}\n`,
+  )
+  return `cambista ${VERSION}: ${texts.title()}
+
+${texts.usage}: cambista ${texts.command} [${texts.flags}]
+
+${parts.join('\n')}
+${texts.closing}
+
+${texts.example}: cambista serve --data-dir /var/lib/cambista
 `
 }
 
@@ -33,36 +96,60 @@ function isOf({ name }: Command, first: string | undefined): boolean {
   return first === undefined || name.startsWith(`${first} `)
 }
 
-export function commandHelp(command: Command): string {
-  const rows = command.options.map((name) => [flagOf(name, command.own), helpOf(name, command.own)])
-  return `Usage: cambista ${usageOf(command)} [flags]
+export function commandHelp(command: Command, texts = ENGLISH): string {
+  const { summary, about, example } = texts.textsOf(command)
+  const rows = command.options.map((name): [string, string] => [
+    flagOf(name, command.own, texts),
+    optionText(command, name, texts),
+  ])
+  return `${texts.usage}: cambista ${usageOf(command, texts)} [${texts.flags}]
 
-${command.summary}
-${command.about === undefined ? '' : `\n${command.about}\n`}
-Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):
-${indent(table([...rows, ['--help', 'this text *']]))}
+${wrap(summary, texts.width).join('\n')}
+${about === undefined ? '' : `\n${about}\n`}
+${texts.heading}
+${list([...rows, ['--help', `${texts.ofHelp} *`]], texts.width).join('\n')}
 
-Example: ${command.example}
+${texts.example}: ${example}
 `
 }
 
-export function usageOf(command: Command): string {
-  const needed = (command.required ?? []).map((name) => flagOf(name, command.own))
-  return [command.name, ...command.positionals, ...needed].join(' ')
+export function usageOf(command: Command, texts = ENGLISH): string {
+  const positionals = command.positionals.map((word) => texts.placeholder(word))
+  const needed = (command.required ?? []).map((name) => flagOf(name, command.own, texts))
+  return [command.name, ...positionals, ...needed].join(' ')
 }
 
 /** A flag as it is written, with what stands for its value. */
-export function flagOf(name: OptionName, own: OwnOptions = {}): string {
-  const option = optionOf(name, own)
-  return option.value === undefined ? `--${name}` : `--${name} ${option.value}`
+export function flagOf(name: OptionName, own: OwnOptions = {}, texts = ENGLISH): string {
+  const { value } = optionOf(name, own)
+  return value === undefined ? `--${name}` : `--${name} ${texts.placeholder(value)}`
 }
 
-function helpOf(name: OptionName, own: OwnOptions = {}): string {
-  const { help, fallback } = optionOf(name, own)
-  const text = fallback === undefined ? help : `${help} (default ${fallback})`
-  return CALL_ONLY.has(name) || own[name] ? `${text} *` : text
+function optionText(command: Command, name: OptionName, texts: HelpTexts): string {
+  const { fallback } = optionOf(name, command.own)
+  const help = texts.optionHelp(command, name)
+  const text = fallback === undefined ? help : `${help} (${texts.fallback(fallback)})`
+  return CALL_ONLY.has(name) || command.own?.[name] ? `${text} *` : text
 }
 
-function indent(lines: readonly string[]): string {
-  return lines.map((line) => `  ${line}`).join('\n')
+/** Rows of two aligned cells, indented; the second cell goes on below itself. */
+function list(rows: readonly [string, string][], width: number | undefined): string[] {
+  const column = Math.max(...rows.map(([first]) => first.length)) + 4
+  const below = `\n${' '.repeat(column)}`
+  return rows.map(([first, second]) => {
+    const lines = wrap(second, width === undefined ? undefined : width - column)
+    return `  ${first}`.padEnd(column) + lines.join(below)
+  })
+}
+
+/** A text in lines of a width. What is in short parentheses stays together, such as a default of several words. */
+function wrap(text: string, width: number | undefined): string[] {
+  if (width === undefined) return [text]
+  const lines: string[] = []
+  for (const [word] of text.matchAll(/\([^()]{1,48}\)\S*( \*$)?|\S+( \*$)?/g)) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }

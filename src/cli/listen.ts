@@ -1,19 +1,22 @@
 // Where the server listens and which clients see what, from options.
 
 import { BlockList, isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { AppError } from '../errors.ts'
 import type { TlsFiles } from '../http/listener/tls.ts'
-import type { ServerOptions } from '../http/server.ts'
+import type { AlsoListen, ServerOptions } from '../http/server.ts'
 import type { OptionValues } from './option-values.ts'
 import type { OptionName } from './options.ts'
 
 export const LISTEN_OPTIONS = [
   'host',
   'port',
+  'also-listen',
   'tls-cert',
   'tls-key',
   'trust-proxy',
   'cors-origin',
+  'host-name',
   'open-rates',
   'serve-rounded',
   'no-compat',
@@ -32,18 +35,31 @@ export function listenSettings(options: ListenOptions): ServerOptions {
   return {
     host: options.host,
     port: options.port,
-    tls: tlsFiles(options),
+    tls: tlsPairs(options),
+    also: furtherPlaces(options),
     metrics: metricsPlace(options),
     proxies: options['trust-proxy'],
     corsOrigins: options['cors-origin'],
+    hostNames: [...namesOfMachine(), ...(options['host-name'] ?? [])],
     compat: options['no-compat']
       ? undefined
       : { open: options['open-rates'], serveRounded: options['serve-rounded'] },
   }
 }
 
-/** Whether other machines may reach an address, as far as the address itself tells. */
-export function isOpenToOthers(host: string): boolean {
+/** The name of this machine, and the first word of it, by which others of its network ask for it. */
+export function namesOfMachine(): string[] {
+  const name = hostname().toLowerCase()
+  return [name, ...name.split('.', 1)]
+}
+
+/** The addresses that other machines may reach, as far as the addresses tell, and that have no TLS. */
+export function placesWithoutTls({ host, tls, also = [] }: ServerOptions): string[] {
+  const places = [...(tls?.length ? [] : [{ host }]), ...also.filter(({ scheme }) => scheme === 'http')]
+  return [...new Set(places.map((place) => place.host).filter(isOpenToOthers))]
+}
+
+function isOpenToOthers(host: string): boolean {
   const kind = isIP(host)
   return kind !== 0 && !isLoopback.check(host, kind === 4 ? 'ipv4' : 'ipv6')
 }
@@ -54,11 +70,34 @@ function metricsPlace(options: ListenOptions): ServerOptions['metrics'] {
   return options.metrics ? 'local' : undefined
 }
 
-function tlsFiles(options: ListenOptions): TlsFiles | undefined {
-  const cert = options['tls-cert']
-  const key = options['tls-key']
-  if (cert === undefined && key === undefined) return undefined
-  if (cert === undefined) throw new AppError('usage', '--tls-cert is missing: --tls-key is given')
-  if (key === undefined) throw new AppError('usage', '--tls-key is missing: --tls-cert is given')
-  return { cert, key }
+/** They have the shapes alone, so that without shapes there is nothing to listen for. */
+function furtherPlaces(options: ListenOptions): AlsoListen[] {
+  const places = options['also-listen']
+  if (places.length > 0 && options['no-compat']) {
+    const why = 'answers in the shapes of other services, which --no-compat turns off'
+    throw new AppError('usage', `--also-listen ${why}: leave one of the two out`)
+  }
+  const secure = places.find(({ scheme }) => scheme === 'https')
+  if (secure && options['tls-cert'].length === 0) {
+    const how = 'give --tls-cert and --tls-key (cambista compat cert makes them)'
+    throw new AppError('usage', `--also-listen https://… needs a certificate: ${how}`)
+  }
+  return places
+}
+
+/** Certificates and keys belong together in the order in which they are given. */
+function tlsPairs(options: ListenOptions): TlsFiles[] {
+  const [certs, keys] = [options['tls-cert'], options['tls-key']]
+  if (certs.length !== keys.length) throw new AppError('usage', unpaired(certs.length, keys.length))
+  return certs.map((cert, at) => ({ cert, key: keys[at] ?? '' }))
+}
+
+function unpaired(certs: number, keys: number): string {
+  if (certs === 0) return '--tls-cert is missing: --tls-key is given'
+  if (keys === 0) return '--tls-key is missing: --tls-cert is given'
+  return `each --tls-cert needs its --tls-key, in the same order: ${counted(certs, 'certificate')} and ${counted(keys, 'key')} are given`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,6 +1,7 @@
 // What an option's text may be, and what it says.
 
 import { isIsoDate } from '../dates.ts'
+import type { AlsoListen } from '../http/server.ts'
 import { cronState } from '../schedule.ts'
 
 export type Format<T> = {
@@ -34,6 +35,23 @@ export const httpUrl = textThat(
       ? undefined
       : 'must be an http or https URL without user and password', // no request is made with them, but a message
 )
+
+const LISTEN_URL = /^(https?):\/\/(\[[\da-f:.]+\]|[^\s/?#@\\:[\],]+):(\d{1,5})$/i
+const HIGHEST_PORT = 65_535
+
+/** An address and a port to listen on, and whether with TLS. */
+export const listenUrl: Format<AlsoListen> = {
+  fault(text) {
+    const [, , , port] = LISTEN_URL.exec(text) ?? []
+    if (port !== undefined && Number(port) <= HIGHEST_PORT) return undefined
+    return 'must be http://ADDRESS:PORT or https://ADDRESS:PORT without a path, such as https://0.0.0.0:443'
+  },
+  read(text) {
+    const [, scheme, host = '', port] = LISTEN_URL.exec(text) ?? []
+    const isTls = scheme?.toLowerCase() === 'https'
+    return { scheme: isTls ? 'https' : 'http', host: address.read(host), port: Number(port) }
+  },
+}
 
 /** An address to listen on: IPv6 may be written as in a URL, `[::1]`. */
 export const address: Format<string> = {

@@ -3,9 +3,8 @@
 import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
 import type { Environment } from './args.ts'
-import { variableOf } from './option-names.ts'
+import { isInjected, variableOf } from './option-names.ts'
 import { CALL_ONLY, OPTIONS, type OptionName } from './options.ts'
-import { isInjected } from './orchestrator.ts'
 import { TOKEN_VARIABLES } from './provider-options.ts'
 import type { Settings } from './settings.ts'
 

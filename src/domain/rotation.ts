@@ -4,7 +4,7 @@
 import { endOfDay, type IsoDate } from '../dates.ts'
 import { AppError } from '../errors.ts'
 import { type ApiKeyRow, replaceApiKeyHash } from '../store/api-keys.ts'
-import { deleteEndedSecrets, endFormerSecrets, insertFormerSecret } from '../store/former-secrets.ts'
+import { deleteEndedSecrets, endFormerSecrets, insertFormerSecret } from '../store/secrets/former-secrets.ts'
 import type { Db } from '../store/tables.ts'
 import { replaceTokenHash, type TokenRow } from '../store/tokens.ts'
 

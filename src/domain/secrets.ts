@@ -13,6 +13,7 @@ export const ALLOWED = ['documents:POST', 'agent:POST', 'documents:GET'] as cons
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARS = 30
 const CHECKSUM_CHARS = 6
+const CODE_BYTES = 24
 
 /** A new secret: the prefix, 30 random base62 characters and a 6-character checksum of them. */
 export function makeSecret(prefix: KeyPrefix): string {
@@ -24,6 +25,11 @@ export function makeSecret(prefix: KeyPrefix): string {
     }
   }
   return `${prefix}${random}${checksum(random)}`
+}
+
+/** 192 random bits, as text that may stand in a URL, a header or a cookie: for what is good for a while only. */
+export function makeCode(): string {
+  return randomBytes(CODE_BYTES).toString('base64url')
 }
 
 /** What is stored of a secret: its SHA-256 in hex. */

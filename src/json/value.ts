@@ -1,6 +1,9 @@
 // What a reader of JSON says of the plain values it meets, without keeping more of them than is wanted.
 
-/** A number as it is written: whether it is an integer is judged by its text (decisions 3.2). */
+/**
+ * A number as it is written: whether it is an integer is judged by its text (decisions 3.2). Empty for one of which more
+ * is there than was to be kept, which is a number like another and no integer.
+ */
 export type JsonNumber = { number: string }
 
 /** Stands for a text of which more is there than was to be kept. */

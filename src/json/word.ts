@@ -1,7 +1,7 @@
 // A number, or true, false or null, that is read byte by byte. A number may have any length: that it is one is known
 // without keeping it.
 
-import { type JsonScalar, TOO_LONG } from './value.ts'
+import type { JsonScalar } from './value.ts'
 
 export type JsonWord = {
   /** Begins a word of which so many bytes are to be kept. Whether one may begin with a byte is asked beforehand. */
@@ -85,7 +85,7 @@ export function createJsonWord(): JsonWord {
     length: () => length,
     isValue: () => IS_NUMBER[place] === true || literal() !== undefined,
     value() {
-      if (IS_NUMBER[place]) return length <= keep ? { number: text(keep) } : TOO_LONG
+      if (IS_NUMBER[place]) return { number: length <= keep ? text(keep) : '' }
       return literal() ?? null
     },
     beginning: () => text(SHOWN),

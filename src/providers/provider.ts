@@ -84,12 +84,15 @@ export type Setting = {
   option: string
   fallback: string
   help: string
+  /** The help in Spanish. */
+  spanish: string
 }
 
 /** A token is read from a file, or from the variable of the file's option without `_FILE`; no flag shows it to `ps`. */
 export type TokenSetting = {
   option: string
   help: string
+  spanish: string
   /** What messages call it: `the bank's token`. */
   name: string
   /** What the log says of a server that has none. */

@@ -9,6 +9,23 @@ export async function selectAgents(db: Db, companyId?: number): Promise<AgentRow
   return rows.map(withActive)
 }
 
+/** The agents of a company by id, active or not: those of greater ids than `after`. */
+export async function selectAgentsAfter(
+  db: Db,
+  companyId: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<AgentRow[]> {
+  const rows = await db
+    .selectFrom('agents')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(withActive)
+}
+
 /** The active agents of a company, by id. */
 export async function selectActiveAgents(db: Db, companyId: number): Promise<AgentRow[]> {
   const rows = await db

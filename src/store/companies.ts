@@ -7,6 +7,15 @@ export function selectCompanies(db: Db): Promise<CompanyRow[]> {
   return db.selectFrom('companies').selectAll().orderBy('id').execute()
 }
 
+/** Companies by id: those of greater ids than `after`, or, of these, the one of this id. */
+export function selectCompaniesAfter(
+  db: Db,
+  { after, limit, id }: { after: number; limit: number; id?: number | undefined },
+): Promise<CompanyRow[]> {
+  const query = db.selectFrom('companies').selectAll().where('id', '>', after).orderBy('id').limit(limit)
+  return (id === undefined ? query : query.where('id', '=', id)).execute()
+}
+
 export function findCompany(db: Db, id: number): Promise<CompanyRow | undefined> {
   return db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst()
 }

@@ -1,9 +1,9 @@
-// What was done to documents and by which token or user, for an auditor (decisions 1.9). An event is written in the transaction that it
-// tells of, and outlives the document.
+// What was done to documents and by which token or user, and which links signed a browser in, for an auditor (decisions
+// 1.9). An event is written in the transaction that it tells of, and outlives the document.
 
 import type { Db, Row } from './tables.ts'
 
-/** Who acts: a token, by its name, or a user of the system on the command line. */
+/** Who acts: a key or a token, by its name, or a user of the system on the command line. */
 export type Actor = Pick<EventRow, 'via' | 'actor'>
 
 export type EventRow = Row<'events'>

@@ -9,6 +9,22 @@ export function selectOwners(db: Db, companyId?: number): Promise<OwnerRow[]> {
   return (companyId === undefined ? query : query.where('company_id', '=', companyId)).execute()
 }
 
+/** Owners by id that may own documents of a company, those of no company among them: of greater ids than `after`. */
+export function selectOwnersForAfter(
+  db: Db,
+  companyId: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<OwnerRow[]> {
+  return db
+    .selectFrom('owners')
+    .selectAll()
+    .where((of) => of.or([of('company_id', '=', companyId), of('company_id', 'is', null)]))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
 export function findOwner(db: Db, id: number): Promise<OwnerRow | undefined> {
   return db.selectFrom('owners').selectAll().where('id', '=', id).executeTakeFirst()
 }

@@ -8,9 +8,9 @@ export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine'
 export type CoverageKind = 'answered' | 'final' | 'exact'
 /** A value that the bank changed, or a rounded one that became exact. */
 export type RevisionKind = 'correction' | 'refined'
-export type EventKind = 'deleted'
-/** Whether a token acted, or a user on the command line. */
-export type ActorKind = 'token' | 'cli'
+export type EventKind = 'deleted' | 'login'
+/** Whether a key or a token acted, or a user on the command line. */
+export type ActorKind = 'key' | 'token' | 'cli'
 /** A key for a header; one that may stand in a URL or a form; an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'
 /** What a shape answers that has one rate of the dollar. */
@@ -125,6 +125,7 @@ export type Tables = {
     ends_at: string
     last_used_at: string | null
   }
+  login_links: { hash: string; key_id: number | null; token_id: number | null; ends_at: string }
   attachments: {
     id: Generated<number>
     name: string
@@ -149,8 +150,8 @@ export type Tables = {
     kind: EventKind
     via: ActorKind
     actor: string
-    document_id: number
-    company_id: number
+    document_id: number | null
+    company_id: number | null
     sha256: string | null
   }
   lost_contents: { sha256: string; fault: string; since: string }

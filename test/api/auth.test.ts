@@ -60,7 +60,7 @@ for (const [what, path, method = 'GET'] of worse) {
 }
 
 test('needs no key to say that a path is unknown', async () => {
-  for (const path of ['/', '/api/v1', '/api/v1/nothing', '/api/v2/health', '/api/v1/series/1']) {
+  for (const path of ['/api', '/api/v1', '/api/v1/nothing', '/api/v2/health', '/api/v1/series/1']) {
     const { status, body } = await send(app.url + path)
     assert.deepEqual([status, body], [404, '{"detail":"Not found"}'], path)
   }

@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
+import { limitConnections } from '../../src/http/listener/connections.ts'
 import { listenOn } from '../../src/http/listener/listen.ts'
 import { RATES_ERRORS } from '../../src/http/rates/errors.ts'
 import { startTestApp } from '../support/app.ts'
@@ -70,11 +71,11 @@ test('one client has at most a quarter of the connections, unless many share its
         host: '127.0.0.1',
         port: 0,
         errorsOf: () => RATES_ERRORS,
-        connections: {
+        connections: limitConnections({
           log: { warn: (event) => warned.push(event) },
           limits: { connections: 8, unreadMs: 60_000 },
           isShared: (address) => address === '127.0.0.1' && isShared,
-        },
+        }),
       },
       (_, res) => res.end('x'),
       () => 'id',

@@ -129,7 +129,6 @@ const unknown = [
   '/api/v1/health%ff',
   '/api/v1/%00',
   '/%zz',
-  '/',
   '*',
   'http://a$b:99999/api/v1/health',
 ]

@@ -28,9 +28,10 @@ export const ENDPOINTS = [
   '/api/v1/convert?amount=1&from=USD&to=CRC',
   '/api/v1/sync/runs',
   '/api/v1/scheduler',
+  '/api/v1/status',
 ] as const
 
-export const CACHED = ENDPOINTS.filter((path) => !/health$|runs$|scheduler$/.test(path))
+export const CACHED = ENDPOINTS.filter((path) => !/health$|runs$|scheduler$|status$/.test(path))
 export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
 
 /** An app that lasts until the tests of the file are done. */

@@ -62,7 +62,7 @@ function open({ app }: TestApp, options: ConnectionOptions = {}): TLSSocket {
 }
 
 test('serves HTTPS, and says so', async (t) => {
-  const app = await startTestApp(t, { listen: { tls: files(t) } })
+  const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   assert.match(app.app.url, /^https:\/\/127\.0\.0\.1:\d+$/)
   const { status, headers, body } = await ask(app, '/api/v1/providers', 'first')
   assert.equal(status, 200)
@@ -72,7 +72,7 @@ test('serves HTTPS, and says so', async (t) => {
 })
 
 test('speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
-  const app = await startTestApp(t, { listen: { tls: files(t) } })
+  const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   const protocolOf = (options: ConnectionOptions) =>
     new Promise<string | null>((resolve) => {
       const socket = open(app, { ciphers: 'DEFAULT@SECLEVEL=0', ...options })
@@ -88,7 +88,7 @@ test('speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
 })
 
 test('holds the limits and the error bodies of plain HTTP', async (t) => {
-  const app = await startTestApp(t, { listen: { tls: files(t) } })
+  const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   const closing = 'Connection: close\r\n\r\n'
   const cases: [bytes: string, status: number, body: RegExp][] = [
     ['GARBAGE\r\n\r\n', 400, /^\{"detail":"Malformed HTTP request"\}$/],
@@ -112,7 +112,7 @@ test('holds the limits and the error bodies of plain HTTP', async (t) => {
 })
 
 test('lets go of a client that does not speak TLS, and goes on', async (t) => {
-  const app = await startTestApp(t, { listen: { tls: files(t) } })
+  const app = await startTestApp(t, { listen: { tls: [files(t)] } })
   const { port } = new URL(app.app.url)
   const plain = connectPlainly({ host: '127.0.0.1', port: Number(port) })
   const received = await exchange(plain, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -123,7 +123,7 @@ test('lets go of a client that does not speak TLS, and goes on', async (t) => {
 
 test('takes a renewed certificate without a restart, once both files are there', async (t) => {
   const pair = files(t)
-  const app = await startTestApp(t, { listen: { tls: pair } })
+  const app = await startTestApp(t, { listen: { tls: [pair] } })
   const held = open(app)
   await new Promise((resolve) => held.once('secureConnect', resolve))
   const statusWith = (ca: Name) =>
@@ -147,7 +147,7 @@ test('takes a renewed certificate without a restart, once both files are there',
 
 test('keeps its certificate while the files are gone, and says so once', async (t) => {
   const pair = files(t)
-  const app = await startTestApp(t, { listen: { tls: pair } })
+  const app = await startTestApp(t, { listen: { tls: [pair] } })
   rmSync(pair.cert)
   const complaints = () => app.logged.join('').split('certificate not renewed').length - 1
   await until(() => complaints() === 1)
@@ -159,10 +159,10 @@ test('keeps its certificate while the files are gone, and says so once', async (
 test('warns of a key that everybody can read', async (t) => {
   const pair = files(t)
   chmodSync(pair.key, 0o644)
-  const app = await startTestApp(t, { listen: { tls: pair } })
+  const app = await startTestApp(t, { listen: { tls: [pair] } })
   await until(() => app.logged.join('').includes('"event":"certificate"'))
   assert.match(app.logged.join(''), /"level":"warn","event":"everybody on this machine can read the TLS key"/)
-  const careful = await startTestApp(t, { listen: { tls: files(t) } })
+  const careful = await startTestApp(t, { listen: { tls: [files(t)] } })
   await until(() => careful.logged.join('').includes('certificate'))
   assert.doesNotMatch(careful.logged.join(''), /everybody/)
 })

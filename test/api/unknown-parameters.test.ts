@@ -127,7 +127,10 @@ const documents: [query: string, message: string][] = [
   ['?agent=1', 'there is no parameter agent: did you mean agent_id?'],
   ['?company=1', 'there is no parameter company: did you mean company_id?'],
   ['?agentId=1', 'there is no parameter agentId: did you mean agent_id?'],
-  ['?page=2', 'there is no parameter page: this path has company_id, agent_id, limit, order, after, before'],
+  [
+    '?page=2',
+    'there is no parameter page: this path has company_id, agent_id, limit, order, after, before, wait',
+  ],
   ['/1?download=1', 'there is no parameter download: this path has none'],
   ['/1/content?inline', 'there is no parameter inline: this path has none'],
 ]

@@ -27,7 +27,7 @@ before(async (t) => {
     return startTestApp(t as TestContext, { dataDir, ...options })
   }
   apps.plain = await start({})
-  apps.secure = await start({ listen: { tls: TLS } })
+  apps.secure = await start({ listen: { tls: [TLS] } })
 })
 
 function upload(head: string[] = [], body = JSON.stringify(batch(pdf()))): string {

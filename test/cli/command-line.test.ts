@@ -98,7 +98,8 @@ const flags: [typed: string, hint: string][] = [
   ['--prot 1 serve', "'--prot': did you mean --port?"],
   ['key list --hlep', "'--hlep': did you mean --help?"],
   ['key list --port 1', "'--port': this command takes --data-dir, --json"],
-  ['service print --json', "'--json': this command takes none"],
+  ['service print --json', "'--json': this command takes --low-ports"],
+  ['manual --json', "'--json': this command takes none"],
   ['serve --frobnicate', "'--frobnicate'"],
   ['serve -x', "'-x'"],
 ]

@@ -1,9 +1,11 @@
 // The bank's old web service, read by SOAP libraries that make their calls from our WSDL, and by a package for it.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { ASMX } from '../api/compat/asmx.ts'
-import { KEY, leadHere, openForClients, readBy, TODAY, worth } from './support.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { KEY, leadHere, openForClients, readBy, run, TODAY, worth } from './support.ts'
 
 const app = await openForClients()
 const address = app.app.url + ASMX
@@ -37,4 +39,25 @@ test('npm indicadores-economicos-bccr, led here by https_proxy, reads compra and
   const proxied = { ...env, https_proxy: overTls }
   assert.deepEqual(await readBy('indicadores-economicos-bccr.mjs', [DAY, KEY], proxied), { compra, venta })
   assert.deepEqual([...asked], ['https://gee.bccr.fi.cr'])
+})
+
+test(".NET's DataSet reads days and numbers, as Mono has it", async (t) => {
+  const program = join(temporaryDirectory(t), 'dataset.exe')
+  const source = join(import.meta.dirname, 'programs/dataset.cs')
+  await run('mcs', ['-r:System.Data.dll', '-r:System.Xml.dll', `-out:${program}`, source])
+  const query = new URLSearchParams({
+    Indicador: '318',
+    FechaInicio: DAY,
+    FechaFinal: DAY,
+    Nombre: 'cambista',
+  })
+  for (const [name, value] of [
+    ['SubNiveles', 'N'],
+    ['CorreoElectronico', 'a@b.cr'],
+    ['Token', KEY],
+  ] as const) {
+    query.set(name, value)
+  }
+  const read = await run('mono', [program, `${address}/ObtenerIndicadoresEconomicos?${query}`])
+  assert.equal(read, `318 ${TODAY} ${venta.toFixed(8)} Decimal\n`)
 })

@@ -40,7 +40,7 @@ function put(copy: string, { file, before, after = '', add }: Line): void {
   writeFileSync(path, text.slice(0, at) + add + text.slice(at))
 }
 
-const TOUCHED: Record<string, number> = { command: 1, endpoint: 1, face: 2, form: 2 }
+const TOUCHED: Record<string, number> = { command: 2, endpoint: 1, face: 2, form: 2 }
 
 for (const [errand, most] of Object.entries(TOUCHED)) {
   test(`the errand ${errand} touches no more existing files than ${most}`, () => {

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
 import type { IsoDate } from '../../src/dates.ts'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import type { BackupPlan } from '../../src/domain/backup/nightly.ts'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
@@ -54,6 +55,7 @@ export type TestAppOptions = {
   /** How long the database is waited for that another process blocks. */
   patienceMs?: number
   listen?: Partial<ServerOptions>
+  backup?: BackupPlan
 }
 
 export async function startTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -86,6 +88,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         idleMs: 60_000,
         ...options.limits,
       },
+      backup: options.backup,
       keepEvents: 730,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     },

@@ -19,8 +19,13 @@ export function olderSchema(t: TestContext, version: number): string {
     insert into providers (code, name, country) values ('bccr', 'Banco Central de Costa Rica', 'CR');
     insert into series (provider_id, external_code, name, base_currency, quote_currency, rate_type)
       values (1, '317', 'Tipo cambio compra', 'USD', 'CRC', 'compra');
-    insert into rates values (1, '2026-03-24', '496.44', null);
   `)
+  if (version < 4) sqlite.exec(`insert into rates values (1, '2026-03-24', '496.44', null)`)
+  else
+    sqlite.exec(`
+      insert into rates values (1, '2026-03-24', '496.44', null, ${Date.now()});
+      insert into coverage values (1, 'answered', '2026-03-24', '2026-03-24');
+    `)
   sqlite.close()
   return dataDir
 }

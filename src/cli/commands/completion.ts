@@ -9,7 +9,7 @@ import { OPTIONS } from '../options.ts'
 const SHELLS = ['bash', 'zsh']
 
 /** The command that prints a script; `commands` are asked for only then, because it is one of them. */
-export function completionOf(commands: () => readonly Command[]): Command {
+export function completionOf(commands: () => readonly Command[]) {
   return command({
     name: 'completion',
     positionals: [SHELLS.join('|')],

@@ -6,6 +6,7 @@ import { VERSION } from '../../assets.ts'
 import { todayIn } from '../../dates.ts'
 import { startBank } from '../../demo/bank.ts'
 import { createAgent, createCompany, createOwner } from '../../domain/directory/directory.ts'
+import { LINK_MINUTES, makeLoginLink } from '../../domain/login-links.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads.ts'
 import { bccr } from '../../providers/bccr/bccr.ts'
@@ -14,6 +15,7 @@ import { insertApiKey } from '../../store/api-keys.ts'
 import { openDatabase } from '../../store/sqlite/database.ts'
 import { insertToken } from '../../store/tokens.ts'
 import { command, type Terminal } from '../command.ts'
+import { namesOfMachine } from '../listen.ts'
 import { progressOf } from '../progress.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { stopped } from './serve.ts'
@@ -53,6 +55,7 @@ export const demo = command({
           paceMs: 0,
           userAgent: `cambista/${VERSION}`,
         }),
+        hostNames: namesOfMachine(),
         compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
         limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
         keepEvents: 730,
@@ -68,17 +71,25 @@ export const demo = command({
   },
 })
 
-type Secrets = { key: string; token: string }
+/** `code`: that of a link to the page. */
+type Secrets = { key: string; token: string; code: string }
 
-/** Makes a key, and a company with an owner, two agents and a token for its documents. */
+/** Makes a key, a company with an owner, two agents and a token for its documents, and a link that signs in with both. */
 async function fillDirectory(dataDir: string): Promise<Secrets> {
-  const secrets = { key: makeSecret('cbk_'), token: makeSecret('cbt_') }
+  const [key, token] = [makeSecret('cbk_'), makeSecret('cbt_')]
   const createdAt = new Date().toISOString()
   const db = openDatabase(dataDir)
-  await insertApiKey(db, { name: 'demo', hash: hashOfSecret(secrets.key), createdAt })
+  const keyId = await insertApiKey(db, { name: 'demo', hash: hashOfSecret(key), createdAt })
   const allow = ['documents:POST', 'documents:GET', 'agent:POST']
-  const hash = hashOfSecret(secrets.token)
-  await insertToken(db, { name: 'demo', hash, allow, companyId: null, expiresAt: null, createdAt })
+  const hash = hashOfSecret(token)
+  const tokenId = await insertToken(db, {
+    name: 'demo',
+    hash,
+    allow,
+    companyId: null,
+    expiresAt: null,
+    createdAt,
+  })
   await createCompany(db, { id: 1, name: 'Comercial Demostración S.A.', code: 'DEMO' }, createdAt)
   await createOwner(db, { id: 1, name: 'Ana Rojas', company_id: 1 }, createdAt)
   const agent = { company_id: 1, active: true }
@@ -86,8 +97,9 @@ async function fillDirectory(dataDir: string): Promise<Secrets> {
   await createAgent(db, { ...agent, id: 1, name: 'Lector de facturas', description: reader }, createdAt)
   const filer = '<p>Archiva contratos.</p>'
   await createAgent(db, { ...agent, id: 2, name: 'Archivista', description: filer }, createdAt)
+  const { code } = await makeLoginLink(db, { keyId, tokenId }, () => new Date())
   await db.destroy()
-  return secrets
+  return { key, token, code }
 }
 
 /** Syncs, and prints what to try as soon as today's rates are there. */
@@ -114,7 +126,7 @@ async function fill(app: App, terminal: Terminal, secrets: Secrets): Promise<voi
     )
 }
 
-function whatToTry(url: string, { key, token }: Secrets): string {
+function whatToTry(url: string, { key, token, code }: Secrets): string {
   const rates = (path: string) => `  curl -s -H 'X-API-Key: ${key}' '${url}${path}'\n`
   const documents = (path: string, ...more: string[]) =>
     `  curl -s -H 'Authorization: Bearer ${token}' ${more.join('')}'${url}${path}'\n`
@@ -122,7 +134,12 @@ function whatToTry(url: string, { key, token }: Secrets): string {
     '{"owner_id": 1, "company_id": 1, "agent_id": 1, "documents": ' +
     '[{"name": "factura.txt", "mimetype": "text/plain", "base64": "\'$(echo "Factura 1: 15000 CRC" | base64)\'"}]}'
   return `
-Serving on ${url}. Today's rates are there, the history is being fetched. Try:
+Serving on ${url}. Today's rates are there, the history is being fetched. In a browser, signed in by this link once
+and within ${LINK_MINUTES} minutes, and later by the key and the token below:
+
+  ${url}/#login=${code}
+
+On the command line:
 
 ${rates('/api/v1/rates/latest')}${rates('/api/v1/rates/latest?base=EUR&quote=USD&on=2024-12-25')}${rates('/api/v1/convert?amount=15000&from=JPY&to=CRC')}${rates('/api/v1/series/2/history?from=2026-01-01')}${rates('/api/v1/health')}
 What programs read that speak to Hacienda or to Frankfurter, here without a key (cambista manual programs):

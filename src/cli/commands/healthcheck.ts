@@ -52,7 +52,7 @@ function urlOf(options: Pick<OptionValues, 'url' | 'host' | 'port' | 'tls-cert'>
   const [host, port] = [options.host, options.port]
   if (port === 0) throw new AppError('usage', '--port 0 is a free port, and nobody knows which: give --url')
   const asked = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  const scheme = options['tls-cert'] === undefined ? 'http' : 'https'
+  const scheme = options['tls-cert'].length === 0 ? 'http' : 'https'
   const url = `${scheme}://${asked.includes(':') ? `[${asked}]` : asked}:${port}/readyz`
   if (!URL.canParse(url)) throw new AppError('usage', `--host ${JSON.stringify(host)} is no address`)
   return new URL(url)
@@ -64,10 +64,8 @@ function urlOf(options: Pick<OptionValues, 'url' | 'host' | 'port' | 'tls-cert'>
  */
 function trustedBy(options: Pick<OptionValues, 'url' | 'tls-cert'>): Probe['trusted'] {
   if (options.url === undefined) return undefined
-  const file = options['tls-cert']
-  if (file === undefined) return getCACertificates('default')
   try {
-    return [...getCACertificates('default'), readFileSync(file)]
+    return [...getCACertificates('default'), ...options['tls-cert'].map((file) => readFileSync(file))]
   } catch (error) {
     throw new AppError('failed', `cannot read the certificate to trust: ${reasonOf(error)}`, { cause: error })
   }

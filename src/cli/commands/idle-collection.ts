@@ -1,6 +1,7 @@
 // Gives memory back after a rush. V8 collects when something is allocated: a server that no client asks any more would
 // keep what its busiest minute needed, for days, on a machine that others share.
 
+import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

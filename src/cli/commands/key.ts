@@ -13,7 +13,7 @@ import {
   revokeApiKey,
   selectApiKeys,
 } from '../../store/api-keys.ts'
-import { selectFormerSecrets } from '../../store/former-secrets.ts'
+import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { command, printResult, table } from '../command.ts'
 import { parseName, parseNameOrId } from './positionals.ts'

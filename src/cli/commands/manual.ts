@@ -2,12 +2,22 @@
 
 import { readAsset } from '../../assets.ts'
 import { nearest } from '../../edit-distance.ts'
-import { AppError } from '../../errors.ts'
+import { misused } from '../advice.ts'
 import { command, table } from '../command.ts'
 
-/** In the order in which an operator comes to need them. */
+/** In the order in which an operator comes to need them. `leame` is README in Spanish. */
 export const TOPICS = [
-  ...(['rates', 'programs', 'documents', 'service', 'https', 'backups', 'upgrades', 'logs'] as const),
+  'rates',
+  'programs',
+  'hostnames',
+  'documents',
+  'service',
+  'page',
+  'https',
+  'backups',
+  'upgrades',
+  'logs',
+  'leame',
 ] as const
 
 type Topic = (typeof TOPICS)[number]
@@ -48,8 +58,7 @@ function topicOf(word: string): Topic {
   if (topic) return topic
   const typed = word.toLowerCase()
   const near = nearest(typed, TOPICS, MOST_LETTERS) ?? TOPICS.find((one) => isAbout(one, typed))
-  const hint = near ? `: did you mean ${near}?` : `, but there are: ${TOPICS.join(', ')}`
-  throw new AppError('usage', `there is no topic ${JSON.stringify(word)}${hint}`)
+  throw misused({ misuse: 'unknown-topic', word, near, topics: TOPICS })
 }
 
 /** Whether a heading of the topic has the word, or its plural. */

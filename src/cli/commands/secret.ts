@@ -2,7 +2,7 @@
 
 import { todayIn } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
-import type { FormerSecret } from '../../store/former-secrets.ts'
+import type { FormerSecret } from '../../store/secrets/former-secrets.ts'
 
 type Kind = 'key' | 'token'
 

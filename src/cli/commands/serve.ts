@@ -8,7 +8,7 @@ import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { diskError } from '../../storage-error.ts'
 import { command, type Terminal } from '../command.ts'
 import { becomeOwner } from '../data-dir.ts'
-import { isOpenToOthers, LISTEN_OPTIONS, listenSettings } from '../listen.ts'
+import { LISTEN_OPTIONS, listenSettings, placesWithoutTls } from '../listen.ts'
 import type { OptionValues } from '../option-values.ts'
 import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
 import { cronOf, settingsOfProviders } from '../provider-settings.ts'
@@ -75,15 +75,17 @@ export const serve = command({
     })
     setFlagsFromString(NOTHING_IS_BORN_OLD)
     using _collection = collectWhenIdle()
-    log.info('listening', { url: app.url, metrics: app.metricsUrl, data: dataDir, version: VERSION })
+    const also = app.alsoUrls.length > 0 ? app.alsoUrls.join(' ') : undefined
+    log.info('listening', { url: app.url, metrics: app.metricsUrl, also, data: dataDir, version: VERSION })
     for (const provider of PROVIDERS) {
       const { token } = provider.settings
       if (!token || hasToken(provider, providerSettings)) continue
       log.warn(token.without, { hint: `cambista serve --help names --${token.option}` })
     }
-    if (isOpenToOthers(listening.host) && !listening.tls) {
+    const bare = placesWithoutTls(listening)
+    if (bare.length > 0) {
       log.warn('without TLS keys and tokens can be read on their way from other machines', {
-        host: listening.host,
+        host: bare.join(', '),
         hint: 'give --tls-cert and --tls-key (cambista cert create makes them), or serve on 127.0.0.1 behind a proxy with TLS',
       })
     }

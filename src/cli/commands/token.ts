@@ -4,7 +4,7 @@ import { rotateToken } from '../../domain/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError } from '../../errors.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
-import { selectFormerSecrets } from '../../store/former-secrets.ts'
+import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import {
   findActiveTokenByName,
@@ -35,7 +35,7 @@ tokens of this name made would have more than that together: one that was revoke
   example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
   run({ options, positionals, terminal, withDatabase }) {
     const name = parseName(positionals[0])
-    const { allow } = options
+    const allow = [...new Set(options.allow)]
     const expires_at = lastDayOf(options.expires) ?? null
     const company_id = options.company ?? null
     const quota = options.quota ?? null

@@ -136,10 +136,10 @@ const TOKEN_COPY =
 
 const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } = {
   port: {
-    remarks: [
-      'below 1024 it needs a drop-in (systemctl edit cambista): [Service] CapabilityBoundingSet=CAP_NET_BIND_SERVICE,',
-      'AmbientCapabilities=CAP_NET_BIND_SERVICE, PrivateUsers=no',
-    ],
+    remarks: ['below 1024 it needs the drop-in that cambista service print --low-ports prints'],
+  },
+  'also-listen': {
+    remarks: ['several with commas between; https:// takes the certificates of CAMBISTA_TLS_CERT'],
   },
   'tls-cert': {
     remarks: [`the user ${USER} must be able to read it: root:${USER}, mode 0640, not below /home or /root`],

@@ -54,12 +54,13 @@ export const servicePrint = command({
   name: 'service print',
   positionals: [],
   summary: 'print the systemd unit that service install writes',
-  options: [],
+  options: ['low-ports'],
   ignoresService: true,
   changesData: false,
   example: 'cambista service print',
-  async run({ terminal }) {
-    terminal.out(unitText())
+  async run({ options, terminal }) {
+    if (options['low-ports']) terminal.out((await import('../commands/low-ports.ts')).LOW_PORTS)
+    else terminal.out(unitText())
     return 0
   },
 })

@@ -10,6 +10,7 @@ import { previousTime } from '../../schedule.ts'
 import { diskError } from '../../storage-error.ts'
 import { readManifest } from '../../store/backup/manifest.ts'
 import { type BackupSet, findBackup, openBackupSet } from '../../store/backup/set.ts'
+import { readVerifiedNote, writeVerifiedNote } from '../../store/backup/verified-note.ts'
 import { openBatch, stageBlob } from '../../store/blobs/transfer.ts'
 import { createBackup, pruneBackups } from './backup.ts'
 import { verifyBackup } from './check.ts'
@@ -30,6 +31,8 @@ export type NightlyBackup = {
     /** Begin of the last attempt, or when the newest backup was made that was there at start. */
     lastRun: Date | undefined
     lastStatus: 'ok' | 'error' | undefined
+    /** When the newest backup was begun that was read back whole and found good; undefined: none is known to be. */
+    lastVerified: Date | undefined
   }
   /** Stops; a backup that is under way is given up. */
   close(): Promise<void>
@@ -45,10 +48,12 @@ export async function openNightlyBackup(
   const { cron, clock, log } = plan
   let lastRun = await newestIn(plan.dir)
   let lastStatus: 'ok' | 'error' | undefined = lastRun && 'ok'
+  let lastVerified = readVerifiedNote(plan.dir)
   const attempt = async (now: Date) => {
     try {
       await run(runs.signal)
       lastStatus = 'ok'
+      lastVerified = now
     } catch (error) {
       lastStatus = 'error'
       if (runs.signal.aborted) return
@@ -64,7 +69,7 @@ export async function openNightlyBackup(
 
   return {
     start: () => runs.start(),
-    status: () => ({ schedule: cron, nextRun: runs.nextRun(), lastRun, lastStatus }),
+    status: () => ({ schedule: cron, nextRun: runs.nextRun(), lastRun, lastStatus, lastVerified }),
     close: () => runs.close(),
   }
 }
@@ -87,6 +92,9 @@ async function backUp(
         log.error('backup fault', { backup: path, fault: line })
       throw new AppError('failed', `${path} has ${faults.length} faults; no older one was removed`)
     }
+    const unnoted = await writeVerifiedNote(dir, { name, createdAt: manifest.created_at })
+    if (unnoted !== undefined)
+      log.warn('backup verified, which cannot be noted', { backup: path, reason: unnoted })
     const pruned = await pruneBackups(set, keep, name)
     log.info('backup made', {
       backup: path,

@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { findAnswer, type Run } from '../../store/idempotency.ts'
 import type { Db } from '../../store/tables.ts'
+import type { Arrivals } from './arrivals.ts'
 import { fingerprintOf, storeBatch } from './batch.ts'
 import { type Batch, checkCompanyAccess, checkReferences, checkUpload } from './documents.ts'
 import { healLostContents } from './lost-contents.ts'
@@ -42,12 +43,13 @@ export async function quotasBefore(
 }
 
 /**
- * Checks an upload and keeps it, or finds what the same request got before. When this returns, all of it is on disk.
+ * Checks an upload and keeps it, or finds what the same request got before. When this returns, all of it is on disk, and
+ * clients that wait for it are awake.
  * @throws AppError like `checkUpload`, `checkReferences` and `storeBatch`, and `conflict` for another upload under a key
  *   that was used
  */
 export async function acceptUpload(
-  { db, blobs, clock }: { db: Db; blobs: Blobs; clock: Clock },
+  { db, blobs, clock, arrivals }: { db: Db; blobs: Blobs; clock: Clock; arrivals: Arrivals },
   upload: Upload,
   { tokenId, companyId, key }: Sender,
 ): Promise<Accepted> {
@@ -69,6 +71,14 @@ export async function acceptUpload(
   checkCompanyAccess(companyId, batch.companyId)
   await checkReferences(db, batch)
   const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  const newest = runs.at(-1)
+  if (newest) {
+    arrivals.announce({
+      companyId: batch.companyId,
+      agentId: batch.agentId,
+      last: newest.id + newest.count - 1,
+    })
+  }
   return { batch, isRepeated: false, runs, deleted: [] }
 }
 

@@ -1,14 +1,25 @@
-// What can be asked of the documents and of the agents that they are for, by a client that may see those of one company, or of all.
+// What can be asked of the documents, and of the companies, owners and agents that they are for, by a client that may see
+// those of one company, or of all.
 
 import { AppError } from '../../errors.ts'
-import { type AgentRow, selectActiveAgents } from '../../store/agents.ts'
-import { type CompanyRow, findCompanyByCode } from '../../store/companies.ts'
+import { type AgentRow, selectActiveAgents, selectAgentsAfter } from '../../store/agents.ts'
+import {
+  type CompanyRow,
+  findCompany,
+  findCompanyByCode,
+  selectCompaniesAfter,
+} from '../../store/companies.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents.ts'
+import { type OwnerRow, selectOwnersForAfter } from '../../store/owners.ts'
 import type { Db } from '../../store/tables.ts'
+import type { Arrivals } from './arrivals.ts'
 import { checkCompanyAccess } from './documents.ts'
 
 /** Ids beyond this one, in this order. */
 export type Page = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
+
+/** The documents of which a page is asked for. */
+export type PageOfDocuments = { companyId?: number | undefined; agentId?: number | undefined; page: Page }
 
 /**
  * A page of the documents, and whether there is another. `bound`: the company that the client may see, null: all.
@@ -17,13 +28,47 @@ export type Page = { limit: number; order: 'asc' | 'desc'; after?: number; befor
 export async function documentsOn(
   db: Db,
   bound: number | null,
-  asked: { companyId?: number | undefined; agentId?: number | undefined; page: Page },
+  asked: PageOfDocuments,
 ): Promise<{ documents: DocumentRow[]; hasMore: boolean }> {
   const { companyId = bound ?? undefined, agentId, page } = asked
   if (companyId !== undefined) checkCompanyAccess(bound, companyId)
   // One more than asked for tells whether there is a next page.
   const found = await selectDocuments(db, { companyId, agentId, ...page, limit: page.limit + 1 })
   return { documents: found.slice(0, page.limit), hasMore: found.length > page.limit }
+}
+
+/** How long a client waits for documents, and what becomes of it meanwhile. */
+export type Patience = {
+  ms: number
+  /** Calls `gone` when the client is gone, until it is disposed of. */
+  watch(gone: () => void): Disposable
+  /** The company that the client may see now, null: all. @throws AppError for one that may see nothing any more */
+  access(): Promise<number | null>
+}
+
+/**
+ * Such a page; one that would be empty, as soon as it is not, or when the time is over.
+ * @throws AppError `busy` when too many wait, and what `access` throws
+ */
+export async function documentsOnceThere(
+  { db, arrivals }: { db: Db; arrivals: Arrivals },
+  bound: number | null,
+  asked: PageOfDocuments,
+  { ms, watch, access }: Patience,
+): ReturnType<typeof documentsOn> {
+  const { companyId = bound ?? undefined, agentId, page } = asked
+  // It begins before the first look, for what is committed while the database is read.
+  using wait = arrivals.begin({ companyId, agentId, after: page.after ?? 0 }, ms)
+  let found = await documentsOn(db, bound, asked)
+  if (found.documents.length > 0) return found
+  using _watch = watch(() => wait.end())
+  while (found.documents.length === 0) {
+    const haveArrived = await wait.next()
+    const boundNow = await access()
+    if (!haveArrived) break
+    found = await documentsOn(db, boundNow, asked)
+  }
+  return found
 }
 
 /** @throws AppError `not-found` for one that is not there, and alike for one that the client may not see */
@@ -46,4 +91,51 @@ export async function activeAgentsOf(
   const company = await findCompanyByCode(db, companyId, code)
   if (!company) throw new AppError('not-found', 'Company not found')
   return { company, agents: await selectActiveAgents(db, companyId) }
+}
+
+/** A part of a list by id, and whether there is more after it. */
+export type Part<Row> = { rows: Row[]; hasMore: boolean }
+
+/** The companies that a client may see. `bound`: that one, null: all. */
+export function companiesOn(db: Db, bound: number | null, page: Page): Promise<Part<CompanyRow>> {
+  return partOf(page, (some) => selectCompaniesAfter(db, { ...some, id: bound ?? undefined }))
+}
+
+/**
+ * The agents of a company, active or not.
+ * @throws AppError `not-found` for a company that is not there, or may not be seen
+ */
+export async function agentsOn(
+  db: Db,
+  bound: number | null,
+  companyId: number,
+  page: Page,
+): Promise<Part<AgentRow>> {
+  await checkCompany(db, bound, companyId)
+  return partOf(page, (some) => selectAgentsAfter(db, companyId, some))
+}
+
+/** The owners that may own documents of a company. @throws AppError like `agentsOn` */
+export async function ownersOn(
+  db: Db,
+  bound: number | null,
+  companyId: number,
+  page: Page,
+): Promise<Part<OwnerRow>> {
+  await checkCompany(db, bound, companyId)
+  return partOf(page, (some) => selectOwnersForAfter(db, companyId, some))
+}
+
+async function checkCompany(db: Db, bound: number | null, id: number): Promise<void> {
+  checkCompanyAccess(bound, id)
+  const company = Number.isSafeInteger(id) ? await findCompany(db, id) : undefined
+  if (!company) throw new AppError('not-found', 'Company not found')
+}
+
+async function partOf<Row>(
+  { limit, after = 0 }: Page,
+  select: (some: { after: number; limit: number }) => Promise<Row[]>,
+): Promise<Part<Row>> {
+  const found = await select({ after, limit: limit + 1 }) // one more tells whether there is a next page
+  return { rows: found.slice(0, limit), hasMore: found.length > limit }
 }

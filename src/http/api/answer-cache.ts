@@ -20,6 +20,12 @@ const ENTRY_BYTES = 300 // what a kept answer takes beside its texts: 270 were m
 /** Data that stand still: an answer from them holds for as long as they do. */
 export type Revision = { readonly epoch: string; readonly revision: number }
 
+/** What the description says of an endpoint whose answers are kept. */
+export const REVALIDATED = {
+  reads: ['If-None-Match'],
+  also: { 304: 'The client holds this answer' },
+} as const
+
 export type AnswerCache = {
   /**
    * A reply that a client may keep and must revalidate; a 304 when it holds it already. What is long is compressed
@@ -27,6 +33,8 @@ export type AnswerCache = {
    * @param key route, form and effective parameters: what makes one answer differ from another
    */
   reply(event: H3Event, data: Revision, answer: Answer): Reply | Promise<Reply>
+  /** The same for an answer that is kept, and undefined for one that is not. */
+  kept(event: H3Event, data: Revision, key: string): Reply | Promise<Reply> | undefined
   state(): CacheStats & { entries: number; bytes: number }
 }
 
@@ -77,6 +85,11 @@ export function createAnswerCache(): AnswerCache {
       const made = make()
       return made instanceof Promise ? made.then(keep) : keep(made)
     },
+    kept(event, data, key) {
+      const cache = cacheOf(data)
+      const known = cache.get(key)
+      return known && replyWith(event, cache, key, known)
+    },
     state: () => ({ ...(newest?.size() ?? size), ...stats }),
   }
 }
@@ -123,7 +136,8 @@ function sizeOf(key: string, { body, packed }: KeptAnswer): number {
 }
 
 /** Whether an Accept-Encoding header takes a coding (RFC 9110, 12.5.3). */
-function takes(accepted: string | null, coding: string): boolean {
+/** Whether an Accept-Encoding header admits the coding. */
+export function takes(accepted: string | null, coding: string): boolean {
   for (const one of accepted?.split(',') ?? []) {
     const [name, ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
     if (name === coding) return !parameters.some((part) => /^q=0(\.0*)?$/.test(part))

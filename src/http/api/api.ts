@@ -5,7 +5,7 @@
 import type { H3, H3Event } from 'h3'
 import { AppError } from '../../errors.ts'
 import { ANY_ORIGIN, preflightHeaders } from './cors.ts'
-import { type AnyEndpoint, type Reply, refusesUnknown } from './endpoint.ts'
+import { type AnyEndpoint, type Reply, refusesUnknown, type Tag } from './endpoint.ts'
 import { type ErrorShape, invalidParameters, type ValidationItem } from './errors.ts'
 import { checked, decoded, queryOf } from './params.ts'
 import { send } from './send.ts'
@@ -16,10 +16,16 @@ export type Api = {
   /** How the paths begin of which errors have its shape; the longest of all APIs that fits decides. */
   prefixes: readonly string[]
   errors: ErrorShape
+  /** Under what its endpoints are described; without it under Operation. */
+  tag?: Tag
   /** True: any origin is let in where the operator named none. False: none, whichever are let into the others. */
   isForWebsites?: boolean
+  /** What each request for one of its paths passes first. @throws AppError for one that is refused */
+  guard?(event: H3Event): void
   /** How a client says who it is; without it each endpoint must be open. */
   credentials?: Credentials
+  /** What refusals mean that any of its endpoints may give, beside those of every API, by status. */
+  refusals?: Readonly<Record<number, string>>
   endpoints: readonly AnyEndpoint[]
 }
 
@@ -41,7 +47,7 @@ export function mountApis(app: H3, apis: readonly Api[]): void {
     if (closed) throw new TypeError(`${closed.path} is not open, and its API has no credentials`)
     for (const [path, here] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
       const methods: Methods = new Map(
-        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint) }]),
+        here.map((endpoint) => [endpoint.method, { endpoint, serve: handlerOf(endpoint, credentials) }]),
       )
       mountPath(app, path, methods, api)
     }
@@ -63,17 +69,24 @@ export function apiOf(apis: readonly Api[], path: string): Api {
   return found
 }
 
-function isBelow(path: string, prefix: string): boolean {
+/** Whether a path is that of a prefix, or begins with it and a slash. */
+export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (prefix.endsWith('/') || [undefined, '/'].includes(path[prefix.length]))
 }
 
-function mountPath(app: H3, path: string, methods: Methods, { credentials, isForWebsites }: Api): void {
+function mountPath(
+  app: H3,
+  path: string,
+  methods: Methods,
+  { credentials, isForWebsites, guard }: Api,
+): void {
   const allowed = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const [first] = methods.values()
   app.all(path.replace(/\{(\w+)\}/g, ':$1'), (event) => {
     // The router takes a trailing slash for nothing; an unknown path is a 404 (decisions 1.4).
     if (path !== '/' && event.url.pathname.endsWith('/')) throw new AppError('not-found', 'Not found')
     event.context.route = path
+    guard?.(event)
     // The one question that is answered before the key: a browser asks it without one (decisions 1.6).
     if (isForWebsites) event.context.cors ??= ANY_ORIGIN
     const asksFirst = event.req.method === 'OPTIONS' && isForWebsites !== false
@@ -92,11 +105,16 @@ function mountPath(app: H3, path: string, methods: Methods, { credentials, isFor
   })
 }
 
-function handlerOf(endpoint: AnyEndpoint): (event: H3Event) => Response | Promise<Response> {
+function handlerOf(
+  endpoint: AnyEndpoint,
+  credentials: Credentials | undefined,
+): (event: H3Event) => Response | Promise<Response> {
   const names = Object.keys(endpoint.query?.entries ?? {})
   const strict = refusesUnknown(endpoint)
   const readsOwn = endpoint.ignoresUnknown === true && !endpoint.query
   return (event) => {
+    const known = endpoint.recall?.(event)
+    if (known) return sendReply(event, known)
     const faults: ValidationItem[] = []
     const params = endpoint.params ? checked(endpoint.params, 'path', pathOf(event), faults) : {}
     const sent = readsOwn ? {} : queryOf(event.url.search, faults)
@@ -104,7 +122,8 @@ function handlerOf(endpoint: AnyEndpoint): (event: H3Event) => Response | Promis
     const query = endpoint.query ? checked(endpoint.query, 'query', sent, faults) : {}
     if (strict) addUnknown(sent, names, faults)
     if (faults.length > 0) throw invalidParameters(faults)
-    return sendReply(event, endpoint.handle({ event, query, params }))
+    const checkAgain = async () => credentials?.check(event, endpoint)
+    return sendReply(event, endpoint.handle({ event, query, params, checkAgain }))
   }
 }
 

@@ -1,16 +1,24 @@
-// Which clients may ask. Secrets are compared by their SHA-256: what an attacker could learn from the time a look-up
-// takes is about a hash that they cannot steer. The active ones are held in memory and renewed when they change; before
+// Which clients may ask. The active ones are held in memory and renewed when they change; before
 // one that is not among them is refused, memory is renewed, for it may have been made a moment ago (decisions 1.6).
 
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { H3Event } from 'h3'
 import type { Clock, IsoDate } from '../../dates.ts'
-import { expiryOf } from '../../domain/rotation.ts'
 import { AppError } from '../../errors.ts'
 import { type ActiveApiKey, selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
-import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/former-secrets.ts'
+import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { type ActiveToken, selectActiveTokens, updateTokensUsed } from '../../store/tokens.ts'
+import {
+  byHash,
+  find,
+  findHash,
+  isSecret,
+  type Known,
+  type Secrets,
+  type Stored,
+  taken,
+} from '../credentials/known-secrets.ts'
+import { isOfSession } from '../credentials/session.ts'
 import type { Credentials } from './api.ts'
 import { coalesced } from './coalesced.ts'
 import { keyInUrl } from './url-key.ts'
@@ -26,6 +34,16 @@ export type AuthorizedToken = {
 /** A valid key: where it may stand, and what it prefers. */
 export type ApiKey = Pick<ActiveApiKey, 'id' | 'name' | 'kind' | 'side' | 'network'>
 
+/** What a session of the page holds that is let in now. */
+export type SessionHolds = { key: ApiKey | undefined; token: HeldToken | undefined }
+export type HeldToken = AuthorizedToken & { expires_at: IsoDate | null }
+
+/**
+ * The session of a request that says in the header `X-Cambista-Page` that it has one.
+ * @throws AppError `misdirected`, `forbidden` or `unauthorized` for one that has none
+ */
+export type SessionOf = (event: H3Event) => Promise<SessionHolds>
+
 export type Keyring = {
   /**
    * Does a check of the two below, and where it refuses a secret that memory does not know, once more when keys and
@@ -39,6 +57,11 @@ export type Keyring = {
    * @throws AppError `unauthorized` for none, a bad header, an unknown, revoked or expired token (decisions 3.7)
    */
   checkToken(authorization: string | null): AuthorizedToken
+  /** The key of a hash, if it is let in: a session is open for as long as the secret is good that opened it. */
+  keyOfHash(hash: string | undefined): ApiKey | undefined
+  tokenOfHash(hash: string | undefined): HeldToken | undefined
+  /** The hash of the secret that the key or token of an id has now, if it is let in. */
+  hashOf(kind: 'key' | 'token', id: number): string | undefined
   /** Whether there is no key that is let in. */
   hasNoKey(): boolean
   /** Reads keys and tokens again, after another process changed them. */
@@ -46,11 +69,6 @@ export type Keyring = {
   /** Writes down which were used since the last time. */
   recordUse(): Promise<void>
 }
-
-/** A secret that opens what its key or token opens, until a moment in milliseconds since 1970. */
-type Known<T> = T & { digest: Buffer; until: number }
-type Secrets<T> = { known: Map<string, Known<T>>; used: Set<string> }
-type Stored = { id: number; name: string; hash: string; expires_at: IsoDate | null }
 
 const NO_KEY = 'Missing or invalid API key: send it in the header X-API-Key'
 /** Why a key that other programs write into their logs is refused, and one that must not get there. */
@@ -60,7 +78,6 @@ const ONLY_RATES = 'This key was made for URLs: it opens rates, conversions and 
 const NO_TOKEN = 'Invalid or expired token'
 /** Marks the refusal of a secret that may be stored and not yet known. */
 const UNKNOWN = Symbol('unknown secret')
-const MAX_SECRET_LENGTH = 200
 const LOOK_UP_EVERY_MS = 52 // 20 a second at most, whatever is sent; timers may be a millisecond early
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
@@ -69,6 +86,10 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
   const tokens: Secrets<ActiveToken> = { known: new Map(), used: new Set() }
   const isOver = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
+  const ofHash = <T>(secrets: Secrets<T>, hash: string | undefined) => {
+    const found = hash === undefined ? undefined : findHash(secrets, hash)
+    return found && !isOver(found) ? found : undefined
+  }
   const refresh = async () => {
     const active = { keys: await selectActiveApiKeyHashes(db), tokens: await selectActiveTokens(db) }
     // After the active ones: a rotation between the two looks leaves its former hash among both, and not among neither.
@@ -101,6 +122,14 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       if (isOver(token)) throw new AppError('unauthorized', NO_TOKEN)
       return token
     },
+    keyOfHash: (hash) => ofHash(keys, hash),
+    tokenOfHash: (hash) => ofHash(tokens, hash),
+    hashOf(kind, id) {
+      const known: Map<string, Known<Stored>> = kind === 'key' ? keys.known : tokens.known
+      const { hash = '' } = known.values().find((one) => one.id === id) ?? {}
+      const found = known.get(hash)
+      return found && !isOver(found) ? hash : undefined
+    },
     hasNoKey: () => keys.known.values().every(isOver),
     refresh,
     async recordUse() {
@@ -114,36 +143,55 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
   }
 }
 
-/** A key in the header `X-API-Key`, or in the URL where the endpoint takes it and the key was made for it. */
-export function keyCredentials(keyring: Keyring): Credentials {
+/**
+ * A key in the header `X-API-Key`, or in the URL where the endpoint takes it and the key was made for it; without that
+ * header the one of a session.
+ */
+export function keyCredentials(keyring: Keyring, sessionOf?: SessionOf): Credentials {
   return {
-    check: (event, { takesUrlKeys }) =>
-      keyring.withLookUp(() => {
-        const inHeader = event.req.headers.get('x-api-key')
+    check(event, { takesUrlKeys }) {
+      const inHeader = event.req.headers.get('x-api-key')
+      if (inHeader === null && sessionOf && isOfSession(event)) {
+        return sessionOf(event).then(({ key }) => {
+          if (!key) throw new AppError('unauthorized', 'This session has no key: sign in with one')
+          event.context.key = key.name
+        })
+      }
+      return keyring.withLookUp(() => {
         const secret = inHeader ?? (takesUrlKeys ? keyInUrl(event) : null)
         const key = keyring.checkKey(secret)
         if (key.kind === 'bank') throw new AppError('unauthorized', NO_KEY)
         if (key.kind === 'url' && !takesUrlKeys) throw new AppError('unauthorized', ONLY_RATES)
         if (key.kind === 'header' && inHeader === null) throw new AppError('unauthorized', NOT_FOR_URLS)
         event.context.key = key.name
-      }),
+      })
+    },
     name: 'apiKey',
     scheme: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     refusals: { 401: 'Missing or invalid API key' },
   }
 }
 
-/** A token in the header `Authorization`, which must be for the endpoint's scope and method (decisions 3.7). */
-export function tokenCredentials(keyring: Keyring): Credentials {
+/**
+ * A token in the header `Authorization`, without that header the one of a session. It must be for the endpoint's scope
+ * and method (decisions 3.7).
+ */
+export function tokenCredentials(keyring: Keyring, sessionOf?: SessionOf): Credentials {
   return {
-    check: (event, { scope, method }) =>
-      keyring.withLookUp(() => {
-        const token = keyring.checkToken(event.req.headers.get('authorization'))
+    check(event, { scope, method }) {
+      const admit = (token: AuthorizedToken) => {
         event.context.token = token // known to the log, whatever it may do
-        if (!token.allow.includes(`${scope}:${method}`)) {
-          throw new AppError('forbidden', 'Token not allowed for this endpoint')
-        }
-      }),
+        checkAllowed(token, `${scope}:${method}`)
+      }
+      const inHeader = event.req.headers.get('authorization')
+      if (inHeader === null && sessionOf && isOfSession(event)) {
+        return sessionOf(event).then(({ token }) => {
+          if (!token) throw new AppError('unauthorized', 'This session has no token: sign in with one')
+          admit(token)
+        })
+      }
+      return keyring.withLookUp(() => admit(keyring.checkToken(inHeader)))
+    },
     name: 'bearer',
     scheme: {
       type: 'http',
@@ -154,55 +202,16 @@ export function tokenCredentials(keyring: Keyring): Credentials {
   }
 }
 
+/** @throws AppError `forbidden` for a token that is not for this family and method, such as `documents:GET` */
+export function checkAllowed({ allow }: AuthorizedToken, needed: string): void {
+  if (!allow.includes(needed)) throw new AppError('forbidden', 'Token not allowed for this endpoint')
+}
+
 /** The token of a request to the documents API. */
 export function authorizedToken(event: H3Event): AuthorizedToken {
   return event.context.token as AuthorizedToken
 }
 
-function byHash<T extends Stored>(
-  rows: readonly T[],
-  former: Awaited<ReturnType<typeof selectFormerHashes>>,
-  column: 'key_id' | 'token_id',
-): Map<string, Known<T>> {
-  const known = new Map<string, Known<T>>()
-  const add = (row: T, hash: string, until: number) =>
-    known.set(hash, { ...row, digest: Buffer.from(hash, 'latin1'), until })
-  const byId = new Map<number, T>()
-  for (const row of rows) {
-    byId.set(row.id, row)
-    add(row, row.hash, expiryOf(row))
-  }
-  for (const { hash, ends_at, [column]: id } of former) {
-    const row = byId.get(id ?? 0)
-    if (row) add(row, hash, Math.min(Date.parse(ends_at), expiryOf(row)))
-  }
-  return known
-}
-
-// As text in a buffer that is there already: a digest in a buffer of its own for each request cost a quarter of
-// the requests a second.
-const scratch = Buffer.alloc(64)
-
-function find<T>(secrets: Secrets<T>, secret: string | null): Known<T> | undefined {
-  if (!isSecret(secret)) return undefined
-  const digest = hash('sha256', secret, 'hex')
-  const found = secrets.known.get(digest)
-  scratch.write(digest, 'latin1')
-  if (!found || !timingSafeEqual(found.digest, scratch)) return undefined
-  secrets.used.add(digest)
-  return found
-}
-
-function isSecret(secret: string | null): secret is string {
-  return !!secret && secret.length <= MAX_SECRET_LENGTH
-}
-
 function refusal(message: string, secret: string | null): AppError {
   return new AppError('unauthorized', message, isSecret(secret) ? { details: UNKNOWN } : {})
-}
-
-function taken(secrets: Secrets<unknown>): string[] {
-  const hashes = [...secrets.used]
-  secrets.used.clear()
-  return hashes
 }

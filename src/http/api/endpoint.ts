@@ -5,7 +5,13 @@ import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 
-export type Method = 'GET' | 'POST'
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+/** Under what an endpoint is described. */
+export type Tag = 'Rates' | 'Documents' | 'Agents' | 'Operation' | 'Compatibility'
+
+/** The headers that an endpoint may read, beside those that say who asks and which forms are taken. */
+export type RequestHeader = 'If-None-Match' | 'Idempotency-Key' | 'Range' | 'If-Range'
 
 /** The parameters of a query string by name. There are no others: one that is not here is refused (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
@@ -13,6 +19,10 @@ export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries 
 export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   path: string
   summary: string
+  /** A sentence or more on what it does; without it the summary says all. */
+  about?: string
+  /** Without it that of its API. */
+  tag?: Tag
   /** Whether a client need not say who it is. */
   open?: boolean
   /** Whether a key that was made for URLs opens it, and may stand in its URL. */
@@ -22,9 +32,15 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   /** What the credentials must be good for, where they may be good for a part of an API. */
   scope?: string
   query?: Q
+  /** Query parameters that the handler reads by itself, by name, with what they are. */
+  takes?: Readonly<Record<string, string>>
   params?: P
   /** What a POST sends; described here, read by the handler. */
   body?: v.GenericSchema
+  /** The media types of the body; without it JSON. */
+  bodyTypes?: readonly string[]
+  /** The headers that it reads. */
+  reads?: readonly RequestHeader[]
   /** What a 200 holds. */
   answer: v.GenericSchema
   /** Whether a 200 holds bytes instead of JSON. */
@@ -35,12 +51,20 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   notFound?: string
   /** What a 410 means, where it is among the answers. */
   gone?: string
+  /** What other successes than a 200 mean, by status: 304 has no body, 206 a part of it. */
+  also?: Readonly<Record<number, string>>
+  /** What other refusals mean that are its own, by status. */
+  refusals?: Readonly<Record<number, string>>
   /** What a 503 of the same shape as a 200 means, where it is among the answers. */
   unavailable?: string
+  /** A reply that the address alone tells, because it was asked before: looked for before parameters are read. */
+  recall?: (event: H3Event) => Reply | Promise<Reply> | undefined
   handle: (request: {
     event: H3Event
     query: v.InferOutput<Q>
     params: v.InferOutput<P>
+    /** Whether the client may still ask, for an answer that comes late. @throws AppError like the first time */
+    checkAgain: () => Promise<void>
   }) => Reply | Promise<Reply>
 }
 
@@ -65,6 +89,13 @@ export function post<Q extends QuerySchema, P extends v.GenericSchema>(
   endpoint: Endpoint<Q, P>,
 ): AnyEndpoint {
   return { ...(endpoint as unknown as AnyEndpoint), method: 'POST' }
+}
+
+/** An endpoint that answers DELETE. */
+export function remove<Q extends QuerySchema, P extends v.GenericSchema>(
+  endpoint: Endpoint<Q, P>,
+): AnyEndpoint {
+  return { ...(endpoint as unknown as AnyEndpoint), method: 'DELETE' }
 }
 
 /**

@@ -10,6 +10,8 @@ export type ErrorShape = {
   challenge: string
   /** Without it, JSON. */
   contentType?: string
+  /** Media types that its errors may have instead, where a request decides. */
+  otherTypes?: readonly string[]
   /** The status that goes with a body, for services that answer errors with 200. */
   status?(of: number): number
   /** The body. `details` are those of the AppError. */
@@ -30,12 +32,14 @@ const STATUS: Record<ErrorCode, number> = {
   forbidden: 403,
   'not-found': 404,
   'method-not-allowed': 405,
+  'not-acceptable': 406,
   timeout: 408,
   conflict: 409,
   gone: 410,
   'too-large': 413,
   unsupported: 415,
   range: 416,
+  misdirected: 421,
   invalid: 422,
   'too-many': 429,
   busy: 503,
@@ -62,7 +66,9 @@ export function errorAnswer(
   const headers = typed
   if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
   if (code === 'method-not-allowed') headers.allow = String(details)
-  if (code === 'unsupported') headers['accept-encoding'] = 'identity'
+  // Which of the two says what would have been taken: the coding of a body, or its type (RFC 9110, 15.5.16).
+  if (code === 'unsupported' && details) headers.accept = String(details)
+  else if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
   if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''

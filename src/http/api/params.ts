@@ -15,6 +15,7 @@ const FAULTS = {
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
   integer: 'must be an integer',
   limit: 'must be an integer from 1 to 200',
+  wait: 'must be an integer from 0 to 50, in seconds',
   provider: `must be a provider code, such as ${DEFAULT_PROVIDER.code}`,
   decimal:
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
@@ -27,25 +28,13 @@ const FAULTS = {
 const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
-export const DateParam = v.pipe(
-  v.string(),
-  v.metadata({ format: 'date', examples: ['2026-03-24'] }),
-  v.check(isIsoDate, FAULTS.date),
-)
+export const OnParam = dateParam('The day asked for; without it today, in Costa Rica')
 
 export const CurrencyParam = v.pipe(
   v.string(),
   v.metadata({ description: 'Currency code, three letters in any case', examples: ['USD'] }),
   v.regex(/^[A-Za-z]{3}$/, FAULTS.currency),
   v.transform((code) => code.toUpperCase()),
-)
-
-export const BooleanParam = v.pipe(
-  v.string(),
-  v.metadata({ description: 'true/false, 1/0, yes/no, on/off', type: 'boolean' }),
-  v.transform((text) => text.toLowerCase()),
-  v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
-  v.transform((text) => TRUE.has(text)),
 )
 
 export const ProviderParam = v.pipe(
@@ -64,24 +53,58 @@ export const AmountParam = v.pipe(
   v.check((amount) => amount !== '', FAULTS.decimal),
 )
 
-export const RateTypeParam = v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type)
+export const RateTypeParam = v.pipe(
+  v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type),
+  v.metadata({ description: 'Which side of a pair that has two; a pair with one rate is taken as it is' }),
+)
 
 export const LimitParam = v.pipe(
   v.string(),
-  v.metadata({ type: 'integer', minimum: 1, maximum: 200 }),
+  v.metadata({ description: 'How many at most', type: 'integer', minimum: 1, maximum: 200 }),
   v.check((text) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 200, FAULTS.limit),
   v.transform(Number),
 )
 
-/** An id in a path. One beyond the safe integers is an id like another, of nothing. */
-export const IdParam = v.pipe(
-  v.string(),
-  v.metadata({ type: 'integer' }),
-  v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
-  v.transform(Number),
-)
-
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
+
+/** A calendar day. */
+export function dateParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, format: 'date', examples: ['2026-03-24'] }),
+    v.check(isIsoDate, FAULTS.date),
+  )
+}
+
+export function booleanParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description: `${description}: true/false, 1/0, yes/no, on/off`, type: 'boolean' }),
+    v.transform((text) => text.toLowerCase()),
+    v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
+    v.transform((text) => TRUE.has(text)),
+  )
+}
+
+/** An id. One beyond the safe integers is an id like another, of nothing. */
+export function idParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, type: 'integer' }),
+    v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
+    v.transform(Number),
+  )
+}
+
+/** Seconds; proxies commonly give up after 60. */
+export function waitParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, type: 'integer', minimum: 0, maximum: 50 }),
+    v.check((text) => /^\d{1,2}$/.test(text) && Number(text) <= 50, FAULTS.wait),
+    v.transform(Number),
+  )
+}
 
 /** What a client sent, as the schema reads it; what is wrong with it joins `faults`, once for each parameter. */
 export function checked<S extends v.GenericSchema>(

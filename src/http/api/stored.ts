@@ -1,18 +1,25 @@
 // An endpoint that answers from the stored rates: what was asked, what a query of the domain finds, and how each form
 // writes it. Answers are kept and validated by http/api/answer-cache.ts.
 
+import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import type { AnswerCache, Made } from './answer-cache.ts'
+import { type AnswerCache, type Made, REVALIDATED } from './answer-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
 import { type Forms, formFor, mediaTypeOf } from './forms.ts'
+import type { KnownAddresses } from './known-addresses.ts'
 
-export type StoredDeps = { cache: RateCache; answers: AnswerCache; clock: Clock }
+export type StoredDeps = {
+  cache: RateCache
+  answers: AnswerCache
+  addresses: KnownAddresses
+  clock: Clock
+}
 
 type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T> = Omit<
   Endpoint<Q, P>,
-  'handle' | 'contentTypes'
+  'handle' | 'recall' | 'contentTypes'
 > & {
   /** The effective parameters, with what stands for those that were not given. An answer is kept under these. */
   effective(given: v.InferOutput<Q> & v.InferOutput<P>, today: IsoDate): A
@@ -21,16 +28,23 @@ type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T> = Om
 }
 
 export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T>(
-  { cache, answers, clock }: StoredDeps,
+  { cache, answers, addresses, clock }: StoredDeps,
   { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T>,
 ): AnyEndpoint {
+  const formOf = ({ req }: H3Event) =>
+    forms.length === 1 ? forms[0] : formFor(req.headers.get('accept'), forms)
   return get<Q, P>({
     ...endpoint,
+    ...REVALIDATED,
     contentTypes: forms.map(({ contentType }) => mediaTypeOf(contentType)),
+    recall(event) {
+      const key = addresses.keyOf(event, { today: todayIn(clock), form: formOf(event).name })
+      return key === undefined ? undefined : answers.kept(event, cache.snapshot(), key)
+    },
     handle({ event, query, params }) {
-      const given = Object.assign({}, params, query)
-      const asked = effective(given, todayIn(clock))
-      const { name, contentType, encode } = formFor(event.req.headers.get('accept'), forms)
+      const today = todayIn(clock)
+      const asked = effective(Object.assign({}, params, query), today)
+      const { name, contentType, encode } = formOf(event)
       const key = `${endpoint.path} ${name} ${JSON.stringify(asked)}`
       return cache.read((snapshot) => {
         const make = () => {
@@ -38,7 +52,9 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
           const made = (value: T): Made => ({ body: encode(value, asked) })
           return found instanceof Promise ? found.then(made) : made(found)
         }
-        return answers.reply(event, snapshot, { key, contentType, make })
+        const reply = answers.reply(event, snapshot, { key, contentType, make })
+        if (!(reply instanceof Promise)) addresses.remember(event, { today, form: name }, key)
+        return reply
       })
     },
   })

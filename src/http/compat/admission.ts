@@ -6,12 +6,13 @@ import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import type { Clock } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
-import { createLruCache } from '../../lru.ts'
 import type { Side } from '../../store/tables.ts'
 import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../api/auth.ts'
 import { nodeOf } from '../api/send.ts'
 import { keyInPath, keyInQuery } from '../api/url-key.ts'
+import { createWrongSecrets } from '../credentials/wrong-secrets.ts'
 import {
+  clientBehind,
   clientOf,
   isAmong,
   isForwarded,
@@ -54,26 +55,14 @@ export type Admitted = { side: Side }
 export type Admission = (event: H3Event, inBody?: string | null) => Admitted | Promise<Admitted>
 
 const WRONG_A_MINUTE = 20
-const MINUTE_MS = 60_000
-const ADDRESSES_BYTES = 1024 * 1024
+const TOO_MANY = 'Too many wrong keys: try again in a minute'
 const NO_KEY = 'Missing or invalid key'
 /** What is known of a refusal where no key was sent: some services call that another error. */
 export const NO_KEY_SENT = 'no key sent'
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { keyring, clock, open, proxies } = deps
-  const wrong = createLruCache<{ count: number; until: number }>(ADDRESSES_BYTES)
-  const refuse = (client: string, error: unknown) => {
-    if (!(error instanceof AppError) || error.code !== 'unauthorized') throw error
-    const now = clock().getTime()
-    const before = wrong.get(client)
-    const counted = before && before.until > now ? before : { count: 0, until: now + MINUTE_MS }
-    counted.count += 1
-    wrong.put(client, counted, client.length + 100)
-    if (counted.count > WRONG_A_MINUTE)
-      throw new AppError('too-many', 'Too many wrong keys: try again in a minute')
-    throw error
-  }
+  const wrong = createWrongSecrets(clock, { aMinute: WRONG_A_MINUTE, message: TOO_MANY })
   return (event, inBody) => {
     const { req } = nodeOf(event)
     const sent = secretOf(event, inBody)
@@ -92,7 +81,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       // Where no key is needed, an old token that a program goes on sending is no reason to refuse it.
       if (isOpen && error instanceof AppError && error.code === 'unauthorized') return { side: 'venta' }
       if (sent === undefined) throw error
-      return refuse(clientBehind(req, proxies), error)
+      return wrong.refuse(clientBehind(req, proxies), error)
     }
     try {
       const admitted = keyring.withLookUp(admit)
@@ -118,11 +107,6 @@ export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: Bloc
   if (isProxied && isAmong(client, proxies)) return false // it names no client before itself
   if (isLoopback(client)) return !isProxied && isLocal(req) && isAmong(client, open)
   return isAmong(client, open)
-}
-
-function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): string {
-  const peer = peerOf(req)
-  return proxies ? clientOf(peer, req, proxies) : peer
 }
 
 /** A key of its kind only where it was made for, and one of the bank only from its network. */

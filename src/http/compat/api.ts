@@ -1,6 +1,5 @@
 // The shapes of other services, a folder or a file each. Each is an API with its own errors; all share who may ask.
 
-import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { Clock } from '../../dates.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
@@ -8,8 +7,6 @@ import type { Log } from '../../log.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import type { Keyring } from '../api/auth.ts'
-import { notePathKey } from '../api/url-key.ts'
-import { addressOf } from './addresses.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
@@ -17,7 +14,7 @@ import { frankfurterV2Api } from './frankfurter/v2.ts'
 import { haciendaApis } from './hacienda.ts'
 import { keyedApis } from './keyed/keyed.ts'
 import { createMissed } from './missed.ts'
-import { noteAddress } from './origin.ts'
+import { parametersOf } from './parameters.ts'
 import { sddeApi } from './sdde/sdde.ts'
 import { type ShapeDeps, shapeCredentials } from './shape.ts'
 import { valorApi } from './valor.ts'
@@ -32,6 +29,13 @@ export type CompatDeps = {
   open: OpenNetworks | undefined
   /** Whether rounded values are answered too. */
   serveRounded: boolean
+}
+
+const REFUSALS = {
+  404: 'Not held, or no path of that service',
+  406: 'That service has no such form of it',
+  422: 'A parameter that is invalid',
+  429: 'Too many wrong keys from this address',
 }
 
 export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[] {
@@ -53,13 +57,11 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     ...keyedApis(deps),
     valorApi(deps),
   ]
-  return apis.map((api) => ({ credentials, ...api }))
-}
-
-/** Gives a request for an address of another service the path of its endpoint, and takes a key out of the path. */
-export function routeToShape(req: IncomingMessage): void {
-  const { target, key } = addressOf(req.url ?? '')
-  if (target.startsWith('/compat/')) noteAddress(req)
-  if (key !== undefined) notePathKey(req, key)
-  req.url = target
+  return apis.map((api) => ({
+    credentials,
+    tag: 'Compatibility',
+    refusals: REFUSALS,
+    ...api,
+    endpoints: api.endpoints.map((endpoint) => ({ ...endpoint, takes: parametersOf(endpoint.path) })),
+  }))
 }

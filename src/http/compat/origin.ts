@@ -3,10 +3,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
-import { TLSSocket } from 'node:tls'
-import { isAmong, peerOf } from '../listener/proxy.ts'
+import { HOST, schemeOf } from '../listener/proxy.ts'
 
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 const ADDRESS = Symbol('address that the client used')
 
 type Noted = IncomingMessage & { [ADDRESS]?: { host: string; path: string } }
@@ -22,13 +20,4 @@ export function noteAddress(req: IncomingMessage): void {
 export function addressAsked(req: IncomingMessage, proxies: BlockList | undefined): string {
   const { host, path } = (req as Noted)[ADDRESS] ?? { host: 'localhost', path: '' }
   return `${schemeOf(req, proxies)}://${host}${path.replace(/\/+$/, '')}`
-}
-
-function schemeOf(req: IncomingMessage, proxies: BlockList | undefined): string {
-  if (proxies && isAmong(peerOf(req), proxies)) {
-    const [said] = String(req.headers['x-forwarded-proto'] ?? '').split(',', 1)
-    const scheme = said?.trim().toLowerCase()
-    if (scheme === 'http' || scheme === 'https') return scheme
-  }
-  return req.socket instanceof TLSSocket ? 'https' : 'http'
 }

@@ -9,7 +9,7 @@ import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Side } from '../../store/tables.ts'
-import type { AnswerCache, Made } from '../api/answer-cache.ts'
+import { type AnswerCache, type Made, REVALIDATED } from '../api/answer-cache.ts'
 import { type Credentials, pathOf } from '../api/api.ts'
 import { type AnyEndpoint, get } from '../api/endpoint.ts'
 import type { Admission, Admitted } from './admission.ts'
@@ -43,6 +43,8 @@ export type ShapeEndpoint<A, T> = {
   path: string
   summary: string
   contentType: string | ((asked: A) => string)
+  /** All that it may be, where it depends on what is asked. */
+  contentTypes?: readonly string[]
   /** Whether no key is needed. */
   open?: boolean
   /** What is asked for: all that the answer depends on. @throws AppError in the words of the shape */
@@ -57,12 +59,14 @@ const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
 
 /** An endpoint of a shape. Its answers are kept by what is asked, the side included. */
 export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, T>): AnyEndpoint {
-  const { path, summary, open = false } = endpoint
+  const { path, summary, contentType, open = false } = endpoint
   return get({
     path,
     summary,
     open,
     answer: v.any(),
+    contentTypes: endpoint.contentTypes ?? (typeof contentType === 'string' ? [contentType] : []),
+    ...REVALIDATED,
     ignoresUnknown: true,
     handle({ event }) {
       const { side } = (event.context.admitted as Admitted | undefined) ?? { side: 'venta' as const }

@@ -13,22 +13,30 @@ import { plainText } from './plain-text.ts'
 const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
 const Id = v.pipe(v.number(), v.integer())
 
-const AgentsIn = v.object({ company_id: Id, code: v.pipe(v.string(), v.minLength(1)) })
+const AgentsIn = v.pipe(
+  v.object({ company_id: Id, code: v.pipe(v.string(), v.minLength(1)) }),
+  v.title('AgentsOfCompany'),
+)
 
-const AgentsOut = v.object({
-  status: v.literal('success'),
-  company_id: Id,
-  company_name: v.string(),
-  service_code: v.string(),
-  agents: v.array(v.object({ id: Id, name: v.string(), description: v.string() })),
-  total_agents: Id,
-})
+const AgentsOut = v.pipe(
+  v.object({
+    status: v.literal('success'),
+    company_id: Id,
+    company_name: v.string(),
+    service_code: v.string(),
+    agents: v.array(v.object({ id: Id, name: v.string(), description: v.string() })),
+    total_agents: Id,
+  }),
+  v.title('ActiveAgents'),
+)
 
 export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
   return [
     post({
       path: '/api/v1/agent/get_by_company',
       summary: 'Active agents of a company',
+      about: 'By the id of the company and its service code, which must both fit.',
+      tag: 'Agents',
       scope: 'agent',
       body: AgentsIn,
       answer: AgentsOut,

@@ -5,8 +5,9 @@ import type { Semaphore } from '../../semaphore.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Api } from '../api/api.ts'
-import { type Keyring, tokenCredentials } from '../api/auth.ts'
+import { type Keyring, type SessionOf, tokenCredentials } from '../api/auth.ts'
 import { agentsEndpoints } from './agents.ts'
+import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
 import { type UploadDeps, uploadEndpoint } from './uploads.ts'
@@ -15,6 +16,7 @@ export type DocumentsDeps = UploadDeps & {
   /** The same database, for what only reads. */
   reads: Db
   keyring: Keyring
+  sessionOf?: SessionOf
   blobs: Blobs
   log: Log
 }
@@ -24,10 +26,16 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
   const reading = { ...deps, db: deps.reads }
   const { endpoint, semaphore } = uploadEndpoint(deps)
   const api: Api = {
-    prefixes: ['/api/v1/documents', '/api/v1/agent'],
+    prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
     errors: DOCUMENTS_ERRORS,
-    credentials: tokenCredentials(deps.keyring),
-    endpoints: [endpoint, ...documentsEndpoints(reading), ...agentsEndpoints(reading)],
+    tag: 'Documents',
+    credentials: tokenCredentials(deps.keyring, deps.sessionOf),
+    endpoints: [
+      endpoint,
+      ...documentsEndpoints(reading),
+      ...agentsEndpoints(reading),
+      ...directoryEndpoints(reading),
+    ],
   }
   return { api, uploads: semaphore }
 }

@@ -1,7 +1,9 @@
 import { create as contentDisposition } from 'content-disposition'
+import type { H3Event } from 'h3'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
-import { documentBy, documentsOn } from '../../domain/documents/queries.ts'
+import type { Arrivals } from '../../domain/documents/arrivals.ts'
+import { documentBy, documentsOn, documentsOnceThere } from '../../domain/documents/queries.ts'
 import { AppError, reasonOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
@@ -10,53 +12,86 @@ import type { Db } from '../../store/tables.ts'
 import { matchesTag } from '../api/answer-cache.ts'
 import { authorizedToken } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
-import { PAGE_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
-import { IdParam } from '../api/params.ts'
+import { PAGE_PARAMETERS, pageOf, placeAfter, WAIT_PARAMETER } from '../api/pages.ts'
+import { idParam } from '../api/params.ts'
+import { nodeOf } from '../api/send.ts'
 import { Instant } from '../api/shapes.ts'
+import { isOfSession } from '../credentials/session.ts'
+import { createDepartures, type Departures } from './departures.ts'
 import { fileNameOf } from './file-name.ts'
 
 const Id = v.pipe(v.number(), v.integer())
 
-const DocumentOut = v.object({
-  id: Id,
-  name: v.string(),
-  mimetype: v.string(),
-  size: Id,
-  sha256: v.string(),
-  created_at: Instant,
-  attachment_id: Id,
-  agent_id: Id,
-  owner_id: Id,
-  company_id: Id,
-  created_by: v.pipe(v.nullable(v.string()), v.description('Name of the token that made it; null: unknown')),
-  content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
-})
+const DocumentOut = v.pipe(
+  v.object({
+    id: Id,
+    name: v.string(),
+    mimetype: v.string(),
+    size: Id,
+    sha256: v.string(),
+    created_at: Instant,
+    attachment_id: Id,
+    agent_id: Id,
+    owner_id: Id,
+    company_id: Id,
+    created_by: v.pipe(
+      v.nullable(v.string()),
+      v.description('Name of the token that made it; null: unknown'),
+    ),
+    content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
+  }),
+  v.title('Document'),
+)
 
 const rows = { status: v.literal('success'), documents: v.array(DocumentOut) }
-const ListOut = v.union([
-  v.object({ ...rows, next_after: Id, has_more: v.boolean() }),
-  v.object({ ...rows, next_before: Id, has_more: v.boolean() }),
-])
+const ListOut = v.pipe(
+  v.union([
+    v.object({ ...rows, next_after: Id, has_more: v.boolean() }),
+    v.object({ ...rows, next_before: Id, has_more: v.boolean() }),
+  ]),
+  v.title('DocumentPage'),
+)
 
 /** Beside the contract: so that an agent can read what it was given (decisions 3.13). */
-export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): AnyEndpoint[] {
+export function documentsEndpoints(deps: {
+  db: Db
+  arrivals: Arrivals
+  blobs: Blobs
+  log: Log
+}): AnyEndpoint[] {
   const { db, blobs, log } = deps
+  const departures = createDepartures()
   return [
     get({
       path: '/api/v1/documents',
       summary: 'Documents by id, a page at a time',
+      about:
+        'From the oldest on for programs, or with order=desc from the newest back for people. The answer always says ' +
+        'where to go on: ask again with its next_after as after, and nothing is missed and nothing comes twice. With ' +
+        'wait an answer that would be empty is given as soon as there is a document, or when the time is over.',
       scope: 'documents',
       query: v.object({
-        company_id: v.optional(IdParam),
-        agent_id: v.optional(IdParam),
+        company_id: v.optional(idParam('Only those of this company')),
+        agent_id: v.optional(idParam('Only those for this agent')),
         ...PAGE_PARAMETERS,
+        wait: WAIT_PARAMETER,
       }),
       answer: ListOut,
       notFound: 'Company not found, for a token of another company',
-      async handle({ event, query }) {
+      refusals: {
+        503: 'Too many clients wait for documents, or the storage does not answer: try again in a moment',
+      },
+      async handle({ event, query, checkAgain }) {
         const page = pageOf(query)
         const asked = { companyId: query.company_id, agentId: query.agent_id, page }
-        const { documents, hasMore } = await documentsOn(db, authorizedToken(event).company_id, asked)
+        const bound = () => authorizedToken(event).company_id
+        const { documents, hasMore } = query.wait
+          ? await documentsOnceThere(deps, bound(), asked, {
+              ms: query.wait * 1000,
+              watch: (gone) => watchWait(event, departures, gone),
+              access: () => checkAgain().then(bound),
+            })
+          : await documentsOn(db, bound(), asked)
         return freshReply({ status: 'success', documents, ...placeAfter(page, documents.at(-1), hasMore) })
       },
     }),
@@ -64,8 +99,9 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
     get({
       path: '/api/v1/documents/{id}',
       summary: 'One document',
+      about: 'What is known of a document; its bytes are at /content.',
       scope: 'documents',
-      params: v.object({ id: IdParam }),
+      params: v.object({ id: idParam('A document, by its id') }),
       answer: DocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
@@ -76,8 +112,14 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
     get({
       path: '/api/v1/documents/{id}/content',
       summary: 'The bytes of one document, whole or a range of them',
+      about:
+        'With the media type and the name that it was sent with, never to be shown inside of a page. Its ETag is the ' +
+        'SHA-256 of the bytes.',
+      reads: ['If-None-Match', 'Range', 'If-Range'],
+      also: { 206: 'The range that was asked for', 304: 'The client holds these bytes' },
+      refusals: { 416: 'The range is outside the content' },
       scope: 'documents',
-      params: v.object({ id: IdParam }),
+      params: v.object({ id: idParam('A document, by its id') }),
       answer: v.any(),
       binary: true,
       notFound: 'Document not found',
@@ -89,10 +131,11 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
         const etag = `"${document.sha256}"`
         const headers = {
           etag,
-          'cache-control': 'private, no-cache',
+          // A browser that several people use keeps nothing of what was looked at.
+          'cache-control': isOfSession(event) ? 'no-store' : 'private, no-cache',
           'content-type': document.mimetype,
           // Never inline: what was uploaded must not run in the origin of this server.
-          'content-disposition': contentDisposition(fileNameOf(document.name), { type: 'attachment' }),
+          'content-disposition': dispositionOf(document.name, 'attachment'),
           'content-security-policy': 'sandbox',
           'accept-ranges': 'bytes',
         }
@@ -109,6 +152,25 @@ export function documentsEndpoints(deps: { db: Db; blobs: Blobs; log: Log }): An
       },
     }),
   ]
+}
+
+/** What says that a document is to be saved, or shown, under its name. */
+export function dispositionOf(name: string, type: 'attachment' | 'inline'): string {
+  return contentDisposition(fileNameOf(name), { type })
+}
+
+/** Notes for the log how long a client waits, and notices when it goes. */
+function watchWait(event: H3Event, departures: Departures, gone: () => void): Disposable {
+  const begun = performance.now()
+  let ended: number | undefined
+  event.context.waitedMs = () => (ended ?? performance.now()) - begun
+  const watched = departures.watch(nodeOf(event).req.socket, gone)
+  return {
+    [Symbol.dispose]() {
+      ended = performance.now()
+      watched[Symbol.dispose]()
+    },
+  }
 }
 
 /**
@@ -139,7 +201,7 @@ async function contentOf(
 }
 
 /** Logs it when the disk fails a download that is under way; before that it is an error like any other. */
-async function* watched(chunks: Chunks, log: Log, id: string): Chunks {
+export async function* watched(chunks: Chunks, log: Log, id: string): Chunks {
   let begun = false
   try {
     for await (const chunk of chunks) {

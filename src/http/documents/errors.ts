@@ -10,12 +10,15 @@ const DocumentFaultOut = v.object({
   message: v.string(),
 })
 
-const ErrorOut = v.looseObject({
-  status: v.picklist(['error', 'not found']),
-  message: v.string(),
-  errors: v.optional(v.array(DocumentFaultOut)),
-  errors_total: v.optional(v.pipe(v.number(), v.integer())),
-})
+const ErrorOut = v.pipe(
+  v.looseObject({
+    status: v.picklist(['error', 'not found']),
+    message: v.string(),
+    errors: v.optional(v.array(DocumentFaultOut)),
+    errors_total: v.optional(v.pipe(v.number(), v.integer())),
+  }),
+  v.title('DocumentsError'),
+)
 
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',

@@ -1,5 +1,6 @@
 import type { Clock } from '../../dates.ts'
 import { acceptUpload, quotasBefore } from '../../domain/documents/accept.ts'
+import type { Arrivals } from '../../domain/documents/arrivals.ts'
 import { withinQuotas } from '../../domain/documents/quotas.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -38,6 +39,7 @@ const MAX_KEY = 255
 
 export type UploadDeps = {
   db: Db
+  arrivals: Arrivals
   blobs: Blobs
   blobsDir: string
   clock: Clock
@@ -59,6 +61,14 @@ export function uploadEndpoint(deps: UploadDeps): {
   const endpoint = post({
     path: '/api/v1/documents/create',
     summary: 'Create documents for an agent, all or none',
+    about:
+      'Answered when every document is on disk. With one that is wrong none is kept, and the answer names what is wrong ' +
+      'with each of the first thousand.',
+    reads: ['Idempotency-Key'],
+    refusals: {
+      409: 'A request with this Idempotency-Key is in progress, or was another one',
+      507: 'Not enough free disk space, or a quota of the company is used up',
+    },
     scope: 'documents',
     body: UploadIn,
     answer: UploadOut,

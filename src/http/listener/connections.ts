@@ -21,6 +21,8 @@ export type ConnectionOptions = {
 }
 
 export type Connections = {
+  /** Counts the connections of a server too, and ends those of its answers that nothing is read of. */
+  watch(server: Server): void
   /** To be told each request, when it begins. */
   note(req: IncomingMessage, res: ServerResponse): void
   /** The answers that are not yet finished on a connection, in the order of their requests. */
@@ -36,8 +38,8 @@ const OTHER_FILES = 160
 const ONE_CLIENTS_SHARE = 1 / 4
 const WARN_EVERY_MS = 60_000
 
-/** Keeps connections below the files that the process may open, and ends those that hold an answer up. */
-export function limitConnections(server: Server, options: ConnectionOptions): Connections {
+/** Keeps the connections of all servers below the files that the process may open, and ends those that hold an answer up. */
+export function limitConnections(options: ConnectionOptions): Connections {
   const { connections, unreadMs } = options.limits ?? LIMITS
   const files = filesAllowed()
   const most = Math.min(connections, Math.max(files - OTHER_FILES, Math.floor(files / 2)))
@@ -58,7 +60,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     return false
   }
 
-  server.on('connection', (socket: Socket) => {
+  const admit = (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const ofOne = (open.get(address) ?? 0) + 1
     open.set(address, ofOne)
@@ -76,13 +78,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       warn('too many connections', { limit: most, client: address })
       socket.destroy()
     }
-  })
-
-  server.timeout = unreadMs
-  // Nothing moves while we work on an answer, too: that is no fault of the client's.
-  server.on('timeout', (socket: Socket) => {
-    if (socket.writableLength > 0 || !answers.get(socket)?.size) socket.destroy()
-  })
+  }
 
   // Apart from a request: what listens to a connection would keep its first request for as long as it lasts.
   const answersFirst = (socket: Socket): Set<ServerResponse> => {
@@ -93,6 +89,14 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   }
 
   return {
+    watch(server) {
+      server.on('connection', admit)
+      server.timeout = unreadMs
+      // Nothing moves while we work on an answer, too: that is no fault of the client's.
+      server.on('timeout', (socket: Socket) => {
+        if (socket.writableLength > 0 || !answers.get(socket)?.size) socket.destroy()
+      })
+    },
     note({ socket }, res) {
       const here = (answers.get(socket) ?? answersFirst(socket)).add(res)
       waiting.delete(socket)

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../../errors.ts'
 import type { ErrorShape } from '../api/errors.ts'
-import { type ConnectionOptions, limitConnections } from './connections.ts'
+import { JSON_TYPE } from '../api/forms.ts'
+import type { Connections } from './connections.ts'
 import { pathOf, pathOfUnreadable, type Unreadable } from './request-line.ts'
 import type { Tls } from './tls.ts'
 
@@ -36,7 +37,7 @@ export type Place = { host: string; port: number; portFlag?: string }
 export async function listenOn(
   options: Place & {
     tls?: Tls | undefined
-    connections: ConnectionOptions
+    connections: Connections
     /** The shape of the errors of a path. */
     errorsOf(path: string): ErrorShape
   },
@@ -57,9 +58,9 @@ export async function listenOn(
     connections.note(req, res)
     handle(req, res)
   }
-  const { tls, errorsOf } = options
+  const { tls, errorsOf, connections } = options
   const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
-  const connections = limitConnections(server, options.connections)
+  connections.watch(server)
   // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
   Object.assign(server, { httpAllowHalfOpen: true }) // as old as node:http, but not in its types
   server.on('checkExpectation', begin) // an Expect that we do not know is ignored, not a bodiless 417
@@ -67,10 +68,7 @@ export async function listenOn(
   server.on('connect', ({ url = '' }, socket) => {
     // It has let go of its parser: answers before it on the socket can no longer be finished.
     if (connections.answersOn(socket)?.size) socket.destroy()
-    else {
-      const body = errorsOf(pathOf(url)).body(405, 'Method not allowed')
-      refuse(socket, 405, body, nextId(), 'Allow: GET, HEAD')
-    }
+    else refuse(socket, 405, 'Method not allowed', nextId(), errorsOf(pathOf(url)), 'Allow: GET, HEAD')
   })
   const malformed = new WeakSet<Duplex>()
   server.on('clientError', (error: Unreadable, socket) => {
@@ -126,11 +124,21 @@ function whenItsTurn(open: Set<ServerResponse> = new Set(), then: () => void): v
 function refuseMalformed(error: Unreadable, socket: Duplex, id: string, errors: ErrorShape): void {
   const [status, message] = MALFORMED[error.code ?? ''] ?? [400, 'Malformed HTTP request']
   if (!socket.writable) socket.destroy()
-  else refuse(socket, status, errors.body(status, message), id)
+  else refuse(socket, status, message, id, errors)
 }
 
-function refuse(socket: Duplex, status: number, body: string, id: string, ...more: string[]): void {
-  const headers = Object.entries(bareHeaders(id)).map(([name, value]) => `${name}: ${value}`)
+function refuse(
+  socket: Duplex,
+  status: number,
+  message: string,
+  id: string,
+  errors: ErrorShape,
+  ...more: string[]
+): void {
+  const body = errors.body(status, message)
+  const headers = Object.entries(bareHeaders(id, errors.contentType)).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
   const length = `content-length: ${Buffer.byteLength(body)}`
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -147,12 +155,12 @@ function refuse(socket: Duplex, status: number, body: string, id: string, ...mor
 }
 
 /** The headers of an answer that is made without the framework. */
-export function bareHeaders(id: string): Record<string, string> {
+export function bareHeaders(id: string, contentType = JSON_TYPE): Record<string, string> {
   return {
     'x-request-id': id,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': contentType,
   }
 }
 
@@ -170,7 +178,10 @@ function listen(server: Server, place: Place): Promise<void> {
 
 function whyNot(code: string | undefined, { portFlag = '--port' }: Place): string | undefined {
   if (code === 'EADDRINUSE') return `the port is in use: choose another with ${portFlag}`
-  if (code === 'EACCES') return `this user may not take the port: choose one from 1024 on with ${portFlag}`
+  if (code === 'EACCES') {
+    const otherwise = 'or let the service take it (cambista service print --low-ports)'
+    return `this user may not take the port: choose one from 1024 on with ${portFlag}, ${otherwise}`
+  }
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have the address'
   return undefined
 }

@@ -4,6 +4,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
+
+/** A host as a request may name it, with its port or without. */
+export const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 const FORWARDING =
@@ -43,6 +47,22 @@ export function clientOf(peer: string, req: IncomingMessage, proxies: BlockList)
     client = before
   }
   return client
+}
+
+/** The address that a request is counted for: that of its client, as far as the proxies are trusted. */
+export function clientBehind(req: IncomingMessage, proxies: BlockList | undefined): string {
+  const peer = peerOf(req)
+  return proxies ? clientOf(peer, req, proxies) : peer
+}
+
+/** The scheme that the client used: a proxy's word where the proxy is trusted, else that of the socket. */
+export function schemeOf(req: IncomingMessage, proxies: BlockList | undefined): 'http' | 'https' {
+  if (proxies && isAmong(peerOf(req), proxies)) {
+    const [said] = String(req.headers['x-forwarded-proto'] ?? '').split(',', 1)
+    const scheme = said?.trim().toLowerCase()
+    if (scheme === 'http' || scheme === 'https') return scheme
+  }
+  return req.socket instanceof TLSSocket ? 'https' : 'http'
 }
 
 /** The address at the other end of the connection; an IPv4 one as such, on an IPv6 socket too. */

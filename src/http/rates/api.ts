@@ -7,7 +7,8 @@ import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
-import { type Keyring, keyCredentials } from '../api/auth.ts'
+import { type Keyring, keyCredentials, type SessionOf } from '../api/auth.ts'
+import { createKnownAddresses } from '../api/known-addresses.ts'
 import { convertEndpoints } from './convert.ts'
 import { RATES_ERRORS } from './errors.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
@@ -21,6 +22,7 @@ export type RatesDeps = {
   db: Db
   cache: RateCache
   keyring: Keyring
+  sessionOf?: SessionOf
   clock: Clock
   scheduler: Schedulers
   backups: NightlyBackup | undefined
@@ -30,11 +32,12 @@ export type RatesDeps = {
 export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<string, CacheState> } {
   const answers = createAnswerCache()
   const histories = createHistoryEncoder()
-  const stored = { ...deps, answers, histories }
+  const stored = { ...deps, answers, histories, addresses: createKnownAddresses() }
   const api: Api = {
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
-    credentials: keyCredentials(deps.keyring),
+    tag: 'Rates',
+    credentials: keyCredentials(deps.keyring, deps.sessionOf),
     endpoints: [
       ...providersEndpoints(stored),
       ...seriesEndpoints(stored),

@@ -6,58 +6,66 @@ import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {
   AmountParam,
-  BooleanParam,
+  booleanParam,
   CurrencyParam,
-  DateParam,
+  OnParam,
   ProviderParam,
   RateTypeParam,
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
-const ConversionOut = v.object({
-  provider: v.string(),
-  rate_date: Day,
-  rate_type: RateTypeOut,
-  from_currency: v.string(),
-  to_currency: v.string(),
-  amount: DecimalText,
-  rate: DecimalText,
-  result: DecimalText,
-  path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
-  via_pivot: v.boolean(),
-  rounded_to: RoundedTo,
-  legs: v.optional(
-    v.pipe(
-      v.array(
-        v.object({
-          series_id: v.pipe(v.number(), v.integer()),
-          pair: Pair,
-          rate_type: RateTypeOut,
-          rate_date: Day,
-          value: DecimalText,
-          inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
-          rounded_to: RoundedTo,
+const ConversionOut = v.pipe(
+  v.object({
+    provider: v.string(),
+    rate_date: Day,
+    rate_type: RateTypeOut,
+    from_currency: v.string(),
+    to_currency: v.string(),
+    amount: DecimalText,
+    rate: DecimalText,
+    result: DecimalText,
+    path: v.pipe(v.string(), v.metadata({ examples: ['JPY -> USD -> CRC'] })),
+    via_pivot: v.boolean(),
+    rounded_to: RoundedTo,
+    legs: v.optional(
+      v.pipe(
+        v.array(
+          v.object({
+            series_id: v.pipe(v.number(), v.integer()),
+            pair: Pair,
+            rate_type: RateTypeOut,
+            rate_date: Day,
+            value: DecimalText,
+            inverse: v.pipe(v.boolean(), v.metadata({ description: 'Whether the value was divided by' })),
+            rounded_to: RoundedTo,
+          }),
+        ),
+        v.metadata({
+          description: 'The published values that the rate was computed from, with details=true',
         }),
       ),
-      v.metadata({ description: 'The published values that the rate was computed from, with details=true' }),
     ),
-  ),
-})
+  }),
+  v.title('Conversion'),
+)
 
 export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
     storedEndpoint(deps, {
       path: '/api/v1/convert',
       summary: 'Conversion of an amount, through the dollar where no series leads directly',
+      about:
+        'By one published value, forward or inverse, or by two through the pivot currency. `rate_date` is the older of ' +
+        'the days of the values. Decimals are texts, so that no digit is lost.',
       query: v.object({
         amount: AmountParam,
         from: CurrencyParam,
         to: CurrencyParam,
         provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
         type: v.optional(RateTypeParam, 'venta'),
-        on: v.optional(DateParam),
-        details: v.optional(BooleanParam, 'false'),
+        on: v.optional(OnParam),
+        details: v.optional(booleanParam('Whether the published values are shown too'), 'false'),
       }),
       answer: ConversionOut,
       notFound: 'No data for that pair or date',

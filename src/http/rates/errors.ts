@@ -3,17 +3,20 @@
 import * as v from 'valibot'
 import type { ErrorShape } from '../api/errors.ts'
 
-const HTTPValidationError = v.object({
-  detail: v.array(
-    v.object({
-      loc: v.array(v.union([v.string(), v.pipe(v.number(), v.integer())])),
-      msg: v.string(),
-      type: v.string(),
-      input: v.optional(v.any()),
-      ctx: v.optional(v.looseObject({})),
-    }),
-  ),
-})
+const HTTPValidationError = v.pipe(
+  v.object({
+    detail: v.array(
+      v.object({
+        loc: v.array(v.union([v.string(), v.pipe(v.number(), v.integer())])),
+        msg: v.string(),
+        type: v.string(),
+        input: v.optional(v.any()),
+        ctx: v.optional(v.looseObject({})),
+      }),
+    ),
+  }),
+  v.title('HTTPValidationError'),
+)
 
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
@@ -23,6 +26,6 @@ export const RATES_ERRORS: ErrorShape = {
     if (advice.about !== 'conversion') return ''
     return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
   },
-  schema: v.object({ detail: v.string() }),
+  schema: v.pipe(v.object({ detail: v.string() }), v.title('HTTPError')),
   invalid: HTTPValidationError,
 }

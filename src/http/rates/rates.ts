@@ -5,49 +5,58 @@ import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
-import { BooleanParam, CurrencyParam, DateParam, ProviderParam } from '../api/params.ts'
+import { booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
-const RateOut = v.object({
-  provider: v.string(),
-  series_id: v.pipe(v.number(), v.integer()),
-  external_code: v.string(),
-  pair: Pair,
-  base_currency: v.string(),
-  quote_currency: v.string(),
-  rate_type: RateTypeOut,
-  rate_date: Day,
-  value: DecimalText,
-  rounded_to: RoundedTo,
-})
+const RateOut = v.pipe(
+  v.object({
+    provider: v.string(),
+    series_id: v.pipe(v.number(), v.integer()),
+    external_code: v.string(),
+    pair: Pair,
+    base_currency: v.string(),
+    quote_currency: v.string(),
+    rate_type: RateTypeOut,
+    rate_date: Day,
+    value: DecimalText,
+    rounded_to: RoundedTo,
+  }),
+  v.title('Rate'),
+)
 
-const LatestRatesOut = v.object({
-  provider: v.string(),
-  pair: Pair,
-  rate_date: Day,
-  compra: v.nullable(DecimalText),
-  venta: v.nullable(DecimalText),
-  referencia: v.nullable(DecimalText),
-  rounded_to: RoundedTo,
-  missing: v.optional(
-    v.pipe(
-      v.array(RateTypeOut),
-      v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
+const LatestRatesOut = v.pipe(
+  v.object({
+    provider: v.string(),
+    pair: Pair,
+    rate_date: Day,
+    compra: v.nullable(DecimalText),
+    venta: v.nullable(DecimalText),
+    referencia: v.nullable(DecimalText),
+    rounded_to: RoundedTo,
+    missing: v.optional(
+      v.pipe(
+        v.array(RateTypeOut),
+        v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
+      ),
     ),
-  ),
-})
+  }),
+  v.title('LatestRates'),
+)
 
 export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
     storedEndpoint(deps, {
       path: '/api/v1/rates/latest',
       summary: 'Current rate of one pair',
+      about:
+        'The value of each side that the pair has: of the day asked for, or the newest before it. A side that the pair ' +
+        'does not have is null. A day that was not synchronized is not guessed: 404, or null with the side in `missing`.',
       query: v.object({
         provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
         base: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.base),
         quote: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.quote),
-        on: v.optional(DateParam),
+        on: v.optional(OnParam),
       }),
       answer: LatestRatesOut,
       notFound: 'No data for that pair or date',
@@ -60,12 +69,14 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
     storedEndpoint(deps, {
       path: '/api/v1/rates',
       summary: 'Rates of many series on one date',
+      about:
+        'One rate of each series, of the day asked for or the newest before it, with the day that it is of.',
       query: v.object({
-        on: v.optional(DateParam),
+        on: v.optional(OnParam),
         provider: v.optional(ProviderParam),
         base: v.optional(CurrencyParam),
         quote: v.optional(CurrencyParam),
-        exact: v.optional(BooleanParam, 'false'),
+        exact: v.optional(booleanParam('Only values of that very day'), 'false'),
       }),
       answer: v.array(RateOut),
       takesUrlKeys: true,

@@ -8,20 +8,23 @@ import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
 import { Instant } from '../api/shapes.ts'
 
-const SchedulerOut = v.object({
-  enabled: v.boolean(),
-  running: v.boolean(),
-  timezone: v.string(),
-  tasks: v.array(
-    v.object({
-      name: v.string(),
-      schedule: v.string(),
-      next_run: v.nullable(Instant),
-      last_run: v.nullable(Instant),
-      last_status: v.nullable(v.picklist(['ok', 'parcial', 'error'])),
-    }),
-  ),
-})
+const SchedulerOut = v.pipe(
+  v.object({
+    enabled: v.boolean(),
+    running: v.boolean(),
+    timezone: v.string(),
+    tasks: v.array(
+      v.object({
+        name: v.string(),
+        schedule: v.string(),
+        next_run: v.nullable(Instant),
+        last_run: v.nullable(Instant),
+        last_status: v.nullable(v.picklist(['ok', 'parcial', 'error'])),
+      }),
+    ),
+  }),
+  v.title('Scheduler'),
+)
 
 export function schedulerEndpoints({
   db,
@@ -35,6 +38,7 @@ export function schedulerEndpoints({
   return [
     get({
       path: '/api/v1/scheduler',
+      tag: 'Operation',
       summary: 'Whether the embedded scheduler is active, and when its tasks run',
       answer: SchedulerOut,
       async handle() {

@@ -7,26 +7,31 @@ import { Day, Instant } from '../api/shapes.ts'
 
 const Count = v.pipe(v.number(), v.integer())
 
-const SyncRunOut = v.object({
-  id: Count,
-  provider_id: Count,
-  trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine']),
-  status: v.picklist(['ok', 'parcial', 'error']),
-  date_from: v.nullable(Day),
-  date_to: v.nullable(Day),
-  inserted: Count,
-  updated: Count,
-  unchanged: Count,
-  message: v.nullable(v.string()),
-  started_at: Instant,
-  finished_at: v.nullable(Instant),
-})
+export const SyncRunOut = v.pipe(
+  v.object({
+    id: Count,
+    provider_id: Count,
+    trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine']),
+    status: v.picklist(['ok', 'parcial', 'error']),
+    date_from: v.nullable(Day),
+    date_to: v.nullable(Day),
+    inserted: Count,
+    updated: Count,
+    unchanged: Count,
+    message: v.nullable(v.string()),
+    started_at: Instant,
+    finished_at: v.nullable(Instant),
+  }),
+  v.title('SyncRun'),
+)
 
 export function syncRunsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
   return [
     get({
       path: '/api/v1/sync/runs',
       summary: 'Synchronization records, newest first',
+      about: 'What each run asked for, found and changed, and what went wrong.',
+      tag: 'Operation',
       query: v.object({ provider: v.optional(ProviderParam), limit: v.optional(LimitParam, '20') }),
       answer: v.array(SyncRunOut),
       async handle({ query }) {

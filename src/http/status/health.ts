@@ -8,7 +8,7 @@ import { selectLastFinishedRun } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
 import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
-import { BooleanParam } from '../api/params.ts'
+import { booleanParam } from '../api/params.ts'
 import { Day, Instant, Pair, RateTypeOut } from '../api/shapes.ts'
 
 const Count = v.pipe(v.number(), v.integer())
@@ -37,19 +37,22 @@ const Detail = v.object({
   rounded: v.optional(v.pipe(v.string(), v.metadata({ description: 'What makes rounded values exact' }))),
 })
 
-const HealthOut = v.object({
-  status: v.picklist(['ok', 'degraded', 'error']),
-  database: v.picklist(['ok', 'error']),
-  scheduler: v.picklist(['running', 'disabled', 'stopped']),
-  providers: Count,
-  series: Count,
-  rates: Count,
-  last_sync: v.nullable(Instant),
-  exact: v.optional(
-    v.pipe(v.literal(false), v.metadata({ description: 'There when a stored value is rounded' })),
-  ),
-  detail: v.optional(Detail),
-})
+const HealthOut = v.pipe(
+  v.object({
+    status: v.picklist(['ok', 'degraded', 'error']),
+    database: v.picklist(['ok', 'error']),
+    scheduler: v.picklist(['running', 'disabled', 'stopped']),
+    providers: Count,
+    series: Count,
+    rates: Count,
+    last_sync: v.nullable(Instant),
+    exact: v.optional(
+      v.pipe(v.literal(false), v.metadata({ description: 'There when a stored value is rounded' })),
+    ),
+    detail: v.optional(Detail),
+  }),
+  v.title('Health'),
+)
 
 const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())) })
 
@@ -68,6 +71,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
     get({
       path: '/api/v1/health',
       summary: 'Service status and stored counts',
+      about: 'Degraded, with reasons, when a rate is late, a day is missing or a value is rounded.',
       answer: HealthOut,
       unavailable: 'The database does not answer',
       async handle() {
@@ -108,6 +112,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
     get({
       path: '/healthz',
       summary: 'The process answers',
+      about: 'Without a look at the database.',
       open: true,
       answer: Up,
       handle: () => freshReply({ status: 'ok' }),
@@ -115,12 +120,15 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
 
     get({
       path: '/readyz',
-      summary:
+      summary: 'The server can answer',
+      about:
         'The database is open and its schema current; with fresh=true, the dollar is not older than two days',
       unavailable:
         'The database does not answer or has another schema; with fresh=true, a side of the dollar is stale',
       open: true,
-      query: v.object({ fresh: v.optional(BooleanParam, 'false') }),
+      query: v.object({
+        fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
+      }),
       answer: Up,
       async handle({ query }) {
         const ready = await isReady(db).catch(() => false)

@@ -11,7 +11,7 @@ import { get } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
 import { isLocal } from '../listener/proxy.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
-import type { MetricsSnapshot } from './metrics-snapshot.ts'
+import { type MetricsSnapshot, NEVER } from './metrics-snapshot.ts'
 
 export type Metrics = {
   /** Counts one request that was answered, or given up. */
@@ -23,7 +23,6 @@ export type Metrics = {
 const PATH = '/metrics'
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
-const NEVER = Number.POSITIVE_INFINITY // so that an alert on an age goes off where there is nothing at all
 
 type Reading = [name: string, help: string, read: (now: MetricsSnapshot) => number | undefined]
 const GAUGES: Reading[] = [
@@ -38,13 +37,20 @@ const GAUGES: Reading[] = [
     (now) => now.nextSync,
   ],
   ['rates', 'Stored values', (now) => now.rates],
+  ['rates_rounded', 'Of these, those that a source has rounded', (now) => now.roundedRates],
   ['documents', 'Documents', (now) => now.documents],
   ['blobs', 'Contents of documents, each counted once', (now) => now.blobs],
   ['blob_bytes', 'Bytes of these contents', (now) => now.blobBytes],
   ['disk_free_bytes', 'Space left on the disk of the data directory', (now) => now.freeBytes],
   ['uploads_in_flight', 'Uploads that are being taken', (now) => now.uploads.running],
   ['uploads_waiting', 'Uploads that wait for their turn', (now) => now.uploads.waiting],
+  ['document_waits', 'Requests that wait for a document', (now) => now.documentWaits],
   ['backup_age_seconds', 'Time since the last backup was begun', (now) => now.backup?.ageSeconds],
+  [
+    'verified_backup_age_seconds',
+    'Time since the newest backup was begun that was read back whole and is good; absent without backups',
+    (now) => now.verifiedBackupAgeSeconds,
+  ],
   ['backup_ok', 'Whether it was made and verified', (now) => now.backup && Number(now.backup.ok)],
 ]
 
@@ -54,7 +60,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
     name: 'cambista_http_request_duration_seconds',
-    help: 'Requests by method, route and status, and how long they took',
+    help: 'Requests by method, route and status, and how long they took, without what they wait for a document',
     labelNames: ['method', 'route', 'status'],
     buckets: SECONDS,
     registers,

@@ -14,7 +14,7 @@ export type Entry = { path: string; name: string; kind: Kind; stats: Stats }
 
 const TOP: readonly [RegExp, Kind][] = [
   [/^cambista\.db(-wal|-shm|-journal)?$/, 'database'],
-  [/^(serve|sync)\.lock$/, 'lock'],
+  [/^(serve\.(lock|url)|sync\.lock)$/, 'lock'],
   [UNFINISHED_COPY, 'temporary'],
   [/^cambista\.db\.v\d+-.*\.bak$/, 'copy'],
 ]

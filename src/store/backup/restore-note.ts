@@ -1,13 +1,11 @@
 // What restores from a backup set have begun with is noted in the set. The same backup may be restored a second time, and
 // what was given an id after the first must not share it with something else.
 
-import { chownSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { reasonOf } from '../../errors.ts'
-import { flush } from '../../file-hash.ts'
 import type { Counters } from '../sqlite/id-counters.ts'
+import { writeNote } from './note.ts'
 
 const NOTE_FILE = 'restored.json'
 
@@ -24,23 +22,9 @@ export function readRestoreNote(setDir: string): Counters {
 
 /** Notes them, flushed. Returns why that could not be done: a set may be on a disk that is only read. */
 export async function writeRestoreNote(setDir: string, counters: Counters): Promise<string | undefined> {
-  const draft = join(setDir, `.unfinished-${NOTE_FILE}`)
-  try {
-    const highest = { ...readRestoreNote(setDir) }
-    for (const [table, counter] of Object.entries(counters)) {
-      highest[table] = Math.max(counter, highest[table] ?? 0)
-    }
-    await writeFile(draft, `${JSON.stringify({ counters: highest }, null, 2)}\n`, { mode: 0o600 })
-    const { uid, gid } = statSync(setDir)
-    if (process.getuid?.() === 0) chownSync(draft, uid, gid)
-    await flush(draft)
-    renameSync(draft, join(setDir, NOTE_FILE))
-    await flush(setDir)
-    return undefined
-  } catch (error) {
-    try {
-      rmSync(draft, { force: true })
-    } catch {} // what could not be written may not be removable either
-    return reasonOf(error)
+  const highest = { ...readRestoreNote(setDir) }
+  for (const [table, counter] of Object.entries(counters)) {
+    highest[table] = Math.max(counter, highest[table] ?? 0)
   }
+  return writeNote(setDir, NOTE_FILE, { counters: highest })
 }

@@ -3,6 +3,7 @@
 //   DIR/backup.lock              marks the set, and is held by the process that writes to it
 //   DIR/README.txt               what to do with all this, also without the program
 //   DIR/restored.json            how far the ids of restores went (restore-note.ts)
+//   DIR/verified.json            which backup was read back whole last (verified-note.ts)
 //   DIR/blobs/ab/cd/<sha256>     contents, each once for all backups that name it
 //   DIR/2026-11-21T05-00-00Z/    a backup: cambista.db, blobs.sha256 (for `sha256sum -c`), manifest.json
 //   DIR/.unfinished-…/           being written or removed; never read, and removed by the next backup
@@ -30,7 +31,8 @@ const README = `This is a backup set of cambista. Each dated directory is one ba
   cambista backup verify DIR                   checks the newest one (or the one given: DIR/2026-11-21T05-00-00Z)
   cambista backup restore DIR --data-dir NEW   makes a data directory of it (--help says more)
 
-restored.json, once it is there, keeps a second restore from giving ids again that the first one gave.
+restored.json, once it is there, keeps a second restore from giving ids again that the first one gave. verified.json
+names the backup that the server read back whole last.
 
 Without cambista: cambista.db is an SQLite database, blobs/ab/cd/abcd... the content whose SHA-256 that is, and
 "cd 2026-11-21T05-00-00Z && sha256sum -c blobs.sha256" checks the contents of a backup. A data directory is a copy of

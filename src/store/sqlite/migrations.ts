@@ -207,11 +207,41 @@ CREATE TABLE former_secrets (
 ) STRICT, WITHOUT ROWID;
 `
 
+const LOGIN_LINKS = `
+CREATE TABLE login_links (
+  hash     TEXT PRIMARY KEY CHECK (length(hash) = 64),
+  key_id   INTEGER REFERENCES api_keys (id),
+  token_id INTEGER REFERENCES tokens (id),
+  ends_at  TEXT NOT NULL,
+  CHECK (key_id IS NOT NULL OR token_id IS NOT NULL)
+) STRICT, WITHOUT ROWID;
+DROP INDEX events_by_document;
+DROP INDEX events_by_age;
+ALTER TABLE events RENAME TO events_before;
+CREATE TABLE events (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  at          TEXT    NOT NULL,
+  kind        TEXT    NOT NULL,
+  via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli')),
+  actor       TEXT    NOT NULL,
+  document_id INTEGER,
+  company_id  INTEGER,
+  sha256      TEXT CHECK (length(sha256) = 64)
+) STRICT;
+INSERT INTO events SELECT * FROM events_before ORDER BY id;
+DELETE FROM sqlite_sequence WHERE name = 'events';
+UPDATE sqlite_sequence SET name = 'events' WHERE name = 'events_before';
+DROP TABLE events_before;
+CREATE INDEX events_by_document ON events (document_id, id);
+CREATE INDEX events_by_age ON events (at);
+`
+
 // What one released version changed is one entry.
 export const MIGRATIONS: readonly string[] = [
   DOCUMENTS,
   TOKENS_OF_A_COMPANY,
   COVERAGE_AND_HISTORY + LOST_CONTENTS + ACTORS_AND_QUOTAS + ROTATION,
+  LOGIN_LINKS,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

@@ -62,7 +62,7 @@ test('an unknown proxy does not say the scheme; a TLS socket does', async (t) =>
   const plain = await send(`${own.app.url}${ASMX}?wsdl`, { headers })
   assert.equal(addressesIn(plain.body)[0], `http://a${ASMX}`)
   const dir = join(import.meta.dirname, '../../fixtures/tls')
-  const tls = { cert: join(dir, 'first.crt'), key: join(dir, 'first.key') }
+  const tls = [{ cert: join(dir, 'first.crt'), key: join(dir, 'first.key') }]
   const safe = await startTestApp(t, { listen: { compat, tls } })
   const body = await new Promise<string>((resolve, reject) => {
     const options = { headers: { host: 'gee.bccr.fi.cr' }, rejectUnauthorized: false }

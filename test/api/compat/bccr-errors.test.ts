@@ -80,6 +80,10 @@ test('an operation that there is not is named', async () => {
   const unknown = "Request format is unrecognized for URL unexpectedly ending in '/Otra'."
   for (const ask of [getAsmx, postForm])
     assert.equal(await read(await ask(app, 'Otra')), `500 text/plain; charset=utf-8 ${unknown}`)
+  for (const joined of ['Otra=Indicador=318&Token=cbk_secret', 'cbk_secret']) {
+    const answer = await read(await getAsmx(app, joined))
+    assert.match(answer, /^500 .* ending in '\/'\.$/, 'what may hold a key is not repeated')
+  }
   const soap = await read(await postSoap(app, envelope('Otra')))
   assert.match(soap, /^500 text\/xml.*<faultcode>soap:Client<\/faultcode><faultstring>.*Otra/)
 })

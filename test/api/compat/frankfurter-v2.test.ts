@@ -116,6 +116,12 @@ test('currencies and the provider have their days', async () => {
   )
 })
 
+test('currencies are not there as CSV', async () => {
+  for (const path of ['/v2/currencies.csv', '/compat/frankfurter/v2/currencies.csv']) {
+    assert.deepEqual(await ask(app, path), [406, '{"status":406,"message":"not acceptable"}'])
+  }
+})
+
 test('JSON, CSV and v1 say what /convert says, for any pair, side and day', async () => {
   const codes = (await jsonOf<{ iso_code: string }[]>(app, '/v2/currencies')).map(({ iso_code }) => iso_code)
   const code = fc.constantFrom(...codes)

@@ -6,6 +6,7 @@ import {
   FIRST,
   FRIDAY,
   jsonOf,
+  KEY,
   openKeyedApp,
   SUNDAY,
   seconds,
@@ -102,6 +103,34 @@ test('what is not held is left out', async () => {
   assert.ok(app.logged.some((line) => line.includes('not held') && line.includes('oxr')))
 })
 
+test('prettyprint indents, and changes no digit', async () => {
+  const path = '/api/time-series.json?start=2026-01-02&end=2026-01-09'
+  const plain = await bodyOf(app, path)
+  const indented = await bodyOf(app, `${path}&prettyprint=1`)
+  assert.equal(indented.replaceAll(/\n */g, '').replaceAll('": ', '":'), plain)
+  for (const other of [
+    '/api/latest.json?symbols=USD,CRC',
+    '/api/usage.json?',
+    '/api/latest.json?symbols=QQQ',
+  ]) {
+    const value = await jsonOf(app, other)
+    assert.equal(await bodyOf(app, `${other}&prettyprint=true`), JSON.stringify(value, null, 2))
+  }
+  const long = `/api/time-series.json?start=${FIRST}&end=${TODAY}`
+  assert.equal(await bodyOf(app, `${long}&prettyprint=1`), await bodyOf(app, long), 'too long for a person')
+  for (const off of ['0', 'false', '']) assert.equal(await bodyOf(app, `${path}&prettyprint=${off}`), plain)
+})
+
+test('callback: a script that calls the function of that name', async () => {
+  const path = '/api/latest.json?symbols=CRC'
+  const { status, body, headers } = await send(`${app.app.url}/k/${KEY}${path}&callback=my.rates_1`)
+  assert.deepEqual([status, body], [200, `/**/my.rates_1(${await bodyOf(app, path)});`])
+  assert.equal(headers['content-type'], 'application/javascript; charset=utf-8')
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  const currencies = await bodyOf(app, '/api/currencies.json?callback=f&prettyprint=true')
+  assert.match(currencies, /^\/\*\*\/f\(\{\n {2}"[A-Z]{3}": "[\s\S]*\n\}\);$/)
+})
+
 const many = Array.from({ length: 201 }, (_, at) => `A${at}`).join()
 for (const [path, status, message] of [
   ['/compat/oxr/api/nothing.json', 404, 'not_found'],
@@ -114,6 +143,9 @@ for (const [path, status, message] of [
   ['/api/historical/2025-12-31.json', 400, 'not_available'],
   ['/api/time-series.json', 400, 'invalid_date_range'],
   [`/api/time-series.json?start=${TODAY}&end=${FIRST}`, 400, 'invalid_date_range'],
+  ['/api/latest.json?callback=alert(1)//', 400, 'invalid_callback'],
+  ['/api/currencies.json?callback=a;b', 400, 'invalid_callback'],
+  [`/api/usage.json?callback=${'a'.repeat(65)}`, 400, 'invalid_callback'],
   ['/api/convert/x/USD/CRC', 400, 'invalid_value'],
   ['/api/convert/1/QQQ/CRC', 400, 'invalid_currency'],
   ['/api/convert/1/USD/QQQ', 400, 'invalid_currency'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
+import { rawNumber } from '../../../src/json/raw.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 
@@ -154,6 +155,12 @@ const faulty: [string, unknown, string, string][] = [
     'name must be Unicode: it has half of a surrogate pair',
   ],
   ['a number for a name', { ...good, name: 7 }, 'name', 'name must be a string'],
+  [
+    'a number of 5,000 digits for a name',
+    { ...good, name: rawNumber('9'.repeat(5000)) },
+    'name',
+    'name must be a string',
+  ],
   ['an object for a name', { ...good, name: {} }, 'name', 'name must be a string'],
   ['no type', { ...good, mimetype: '' }, 'mimetype', 'mimetype is missing'],
   ['half a type', { ...good, mimetype: 'pdf' }, 'mimetype', MIMETYPE],

@@ -35,6 +35,15 @@ test('each line that it prints to try works, in any directory', async (t) => {
     'and Frankfurter’s',
   )
   assert.ok(answers.includes('Factura 1: 15000 CRC\n'), 'the document is fetched back')
+  const [, origin = '', code] =
+    /^ {2}(http:\/\/\[::1\]:\d+)\/#login=([\w-]{32})$/m.exec(program.printed.out) ?? []
+  const asked = await fetch(`${origin}/session/code`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  })
+  const { key, token } = (await asked.json()) as Record<string, { name: string }>
+  assert.deepEqual([key?.name, token?.name], ['demo', 'demo'], 'the link signs in with both')
   program.child.kill('SIGTERM')
   assert.equal(await program.ended(), 0)
 })

@@ -42,7 +42,7 @@ test('--fresh fails when a side of the dollar is stale, and says how old it is',
 })
 
 test('a certificate that is self-signed is named as such, and can be trusted', async (t) => {
-  const { port } = new URL((await startTestApp(t, { listen: { tls: TLS } })).app.url)
+  const { port } = new URL((await startTestApp(t, { listen: { tls: [TLS] } })).app.url)
   const words = ['healthcheck', '--url', `https://127.0.0.1:${port}`]
   const strict = await runCommand(words)
   const why = 'its certificate is self-signed: trust a copy of it with --tls-cert FILE'
@@ -56,7 +56,7 @@ test('a certificate that is self-signed is named as such, and can be trusted', a
 })
 
 test('a certificate for another name says for which it is', async (t) => {
-  const { port } = new URL((await startTestApp(t, { listen: { tls: TLS, host: '127.0.0.2' } })).app.url)
+  const { port } = new URL((await startTestApp(t, { listen: { tls: [TLS], host: '127.0.0.2' } })).app.url)
   const words = ['healthcheck', '--url', `https://127.0.0.2:${port}`, '--tls-cert', TLS.cert]
   assert.match(
     (await runCommand(words)).err,
@@ -65,7 +65,7 @@ test('a certificate for another name says for which it is', async (t) => {
 })
 
 test('a port that speaks the other protocol says which', async (t) => {
-  const ours = { https: await startTestApp(t, { listen: { tls: TLS } }), http: await startTestApp(t) }
+  const ours = { https: await startTestApp(t, { listen: { tls: [TLS] } }), http: await startTestApp(t) }
   const others = {
     https: await portOf(
       t,

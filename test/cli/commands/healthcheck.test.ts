@@ -136,7 +136,7 @@ test('an address that cannot be asked is wrong usage', async () => {
 })
 
 test('a server with a certificate is asked by HTTPS; that of another machine must be one to trust', async (t) => {
-  const { port } = new URL((await startTestApp(t, { listen: { tls: TLS } })).app.url)
+  const { port } = new URL((await startTestApp(t, { listen: { tls: [TLS] } })).app.url)
   const words = ['healthcheck', '--port', port, '--tls-cert', TLS.cert]
   assert.equal((await runCommand(words)).out, `https://127.0.0.1:${port} is ready\n`)
   const strict = await runCommand(['healthcheck', '--url', `https://127.0.0.1:${port}`])

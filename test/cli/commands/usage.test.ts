@@ -97,6 +97,11 @@ const wrong: [string, string, RegExp][] = [
     'serve --cors-origin https://a.b/',
     /--cors-origin must be origins .*"https:\/\/a.b\/" is none/,
   ],
+  [
+    'a host name with a port',
+    'serve --host-name a.example:80',
+    /--host-name must be host names .*"a.example:80"/,
+  ],
   ['a port of the metrics that is none', 'serve --metrics-port x', /--metrics-port must be an integer/],
   ['a missing word', 'key create', /NAME is missing; usage: cambista key create NAME/],
   ['a word too many', 'key create a b', /unexpected "b"/],

@@ -103,7 +103,17 @@ test('the demo and the service commands do not look at the settings', async (t) 
   assert.equal((await runOn(file, '--version')).code, 0)
   const ignoring = COMMANDS.filter(({ ignoresService }) => ignoresService).map(({ name }) => name)
   const service = ['service install', 'service uninstall', 'service print']
-  assert.deepEqual(ignoring, ['demo', ...service, 'cert create', 'manual', 'completion', 'version'])
+  const metrics = ['metrics rules', 'metrics dashboard']
+  assert.deepEqual(ignoring, [
+    'demo',
+    ...service,
+    'cert create',
+    'compat cert',
+    ...metrics,
+    'manual',
+    'completion',
+    'version',
+  ])
 })
 
 test('settings that are a directory are a clear failure, and none are none', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -64,6 +64,31 @@ test('systemd finds nothing to say about the unit, and an exposure of at most 1.
   const rated = spawnSync('systemd-analyze', threshold, { encoding: 'utf8' })
   assert.equal(rated.status, 0, rated.stdout.split('\n').slice(-3).join('\n') + rated.stderr)
   assert.match(rated.stdout, /Overall exposure level for cambista\.service: (1\.[0-5]|0\.\d) /)
+})
+
+test('with the drop-in for low ports it may take them, and no more', async (t) => {
+  const { code, out, err } = await runCommand(['service', 'print', '--low-ports'])
+  assert.deepEqual([code, err], [0, ''])
+  const settings = out.split('\n').filter((line) => /^[^#[]/.test(line))
+  const capability = [
+    'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
+    'AmbientCapabilities=CAP_NET_BIND_SERVICE',
+  ]
+  assert.deepEqual(settings, [...capability, 'PrivateUsers=no'])
+  if (spawnSync('systemd-analyze', ['--version']).error) return t.skip('there is no systemd-analyze')
+  const file = join(temporaryDirectory(t), 'cambista.service')
+  const dropIn = join(`${file}.d`, 'low-ports.conf')
+  writeFileSync(file, unitText().replaceAll('/usr/local/bin/cambista', process.execPath))
+  mkdirSync(`${file}.d`)
+  const saidOf = (text: string) => {
+    writeFileSync(dropIn, text)
+    const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    return `${verified.stdout}${verified.stderr}`
+      .split('\n')
+      .filter((line) => /cambista|low-ports/.test(line))
+  }
+  assert.deepEqual(saidOf(out), [])
+  assert.match(saidOf(`${out}NoSuchSetting=1\n`).join(), /NoSuchSetting/, 'it reads the drop-in')
 })
 
 test('service print is the unit and nothing else', async () => {

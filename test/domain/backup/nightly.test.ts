@@ -64,7 +64,8 @@ test('a backup is made at its time, in the time of Costa Rica, once a night', as
   const { nightly, made, pass } = await openPlan(t, { dir: setDir })
   const last = new Date('2026-03-24T09:30:01.000Z')
   const nextRun = new Date('2026-03-25T09:30:00.000Z')
-  assert.deepEqual(nightly.status(), { schedule: CRON, nextRun, lastRun: last, lastStatus: 'ok' })
+  const before = { lastRun: last, lastStatus: 'ok', lastVerified: undefined }
+  assert.deepEqual(nightly.status(), { schedule: CRON, nextRun, ...before })
   nightly.start()
   await pass(30 * MINUTE, 96)
   assert.deepEqual(made, ['2026-03-25T09:30', '2026-03-26T09:30'])
@@ -73,6 +74,7 @@ test('a backup is made at its time, in the time of Costa Rica, once a night', as
     nextRun: new Date('2026-03-27T09:30:00.000Z'),
     lastRun: new Date('2026-03-26T09:30:00.000Z'),
     lastStatus: 'ok',
+    lastVerified: new Date('2026-03-26T09:30:00.000Z'),
   })
 })
 
@@ -140,8 +142,30 @@ async function runOnce(t: TestContext, vault: Vault, now: string, keep = 2) {
   await until(() => nightly.status().lastRun?.getTime() === clock().getTime())
   await nightly.close()
   log.flush()
-  return { status: nightly.status().lastStatus, logged: logged.join('') }
+  const { lastStatus: status, lastVerified } = nightly.status()
+  return { status, lastVerified, logged: logged.join('') }
 }
+
+test('which backup was verified last is known after a restart; a later fault does not hide it', async (t) => {
+  const vault = await openVault(t, 'hola')
+  await vault.backUp(new Date('2026-03-20T09:30:00Z'))
+  const known = async () => {
+    const { nightly } = await openPlan(t, { dir: vault.setDir })
+    t.mock.timers.reset()
+    return nightly.status().lastVerified
+  }
+  assert.equal(await known(), undefined, 'that one was made, and not read back')
+  const good = new Date('2026-03-21T09:30:00Z')
+  const { lastVerified } = await runOnce(t, vault, good.toISOString())
+  assert.deepEqual([lastVerified, await known()], [good, good])
+  writeFileSync(vault.place(hash('sha256', 'hola')), 'aloh') // in place, so that the set's hard link has it too
+  const bad = await runOnce(t, vault, '2026-03-22T09:30:00Z')
+  assert.deepEqual([bad.status, bad.lastVerified, await known()], ['error', good, good])
+  rmSync(join(vault.setDir, '2026-03-21T09-30-00Z'), { recursive: true })
+  assert.equal(await known(), undefined, 'it is gone')
+  writeFileSync(join(vault.setDir, 'verified.json'), '{"backup":"../x","created_at":"now"}')
+  assert.equal(await known(), undefined)
+})
 
 test('old backups go once a new one has been read back and is good', async (t) => {
   const vault = await openVault(t, 'hola')

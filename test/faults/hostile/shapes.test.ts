@@ -114,7 +114,9 @@ async function startGround(t: TestContext) {
   await db.destroy()
   const places = ['--trust-proxy', 'loopback', '--open-rates', OPEN_NETWORK]
   const flags = ['--port', '0', '--no-scheduler', '--log-format', 'json', ...places]
-  const server = startProgram(t, ['serve', '--data-dir', dataDir, ...flags], {}, PROGRAM)
+  // Of a heap that may grow V8 collects when it likes: what lives in this one must fit, or the server ends.
+  const heap = { NODE_OPTIONS: '--max-old-space-size=96' }
+  const server = startProgram(t, ['serve', '--data-dir', dataDir, ...flags], heap, PROGRAM)
   const [, url = ''] = await server.says(/"url":"([^"]+)"/)
   return { url, pid: server.child.pid ?? 0, printed: server.printed }
 }

@@ -109,7 +109,7 @@ test('keeps plain values as they were sent and an empty array as missing', async
     ['{"a":[]}', NESTED],
     ['"\\ud800"', '\ud800'],
     [`"${'x'.repeat(1000)}"`, TOO_LONG],
-    ['1'.repeat(1000), TOO_LONG],
+    ['1'.repeat(1000), Number.NaN],
   ]
   for (const [text, value] of values) {
     assert.deepEqual(await read(`{"owner_id":${text}}`), { ...nothing, owner_id: value }, text)

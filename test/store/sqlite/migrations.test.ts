@@ -7,6 +7,7 @@ import { readAsset } from '../../../src/assets.ts'
 import { selectCompanies } from '../../../src/store/companies.ts'
 import { selectCoverage } from '../../../src/store/coverage.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
+import { insertEvents, selectEvents } from '../../../src/store/events.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { selectActiveTokens } from '../../../src/store/tokens.ts'
 import { olderSchema } from '../../support/older-schema.ts'
@@ -14,7 +15,7 @@ import { temporaryDatabase } from '../../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 
-const OLDER = [1, 2, 3] as const
+const OLDER = [1, 2, 3, 4] as const
 
 /** Every table and index, without comments and spaces that mean nothing. */
 function shapeOf(sqlite: Sqlite.Database): string[] {
@@ -91,6 +92,30 @@ test('who made older documents is unknown, and what their companies use is summe
       [8, null, 0],
     ],
   )
+})
+
+test('events stay as they were, and no id of one is given again', async (t) => {
+  const dataDir = olderSchema(t, 4)
+  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
+  sqlite.exec(`
+    insert into events (id, at, kind, via, actor, document_id, company_id, sha256)
+      values (3, 'then', 'deleted', 'token', 'erp', 41, 7, hex(zeroblob(32))), (9, 'then', 'deleted', 'cli', 'ana', 1, 7, null);
+    delete from events where id = 9;
+  `)
+  const before = sqlite.prepare('select * from events').all()
+  sqlite.close()
+  const db = temporaryDatabase(t, dataDir)
+  assert.deepEqual(await db.selectFrom('events').selectAll().execute(), before)
+  const login = {
+    kind: 'login',
+    via: 'key',
+    actor: 'erp',
+    document_id: null,
+    company_id: null,
+    sha256: null,
+  } as const
+  await insertEvents(db, [{ at: 'now', ...login }])
+  assert.deepEqual(await selectEvents(db, { limit: 1 }), [{ id: 10, at: 'now', ...login }])
 })
 
 test('there is a migration for each version, and each older schema is kept to try them on', () => {

@@ -1,7 +1,7 @@
 import { Agent, checkRow, createAgent, needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
 import { selectAgents, updateAgentActive } from '../../../store/agents.ts'
-import { type Command, command, printResult, table } from '../../command.ts'
+import { command, printResult, table } from '../../command.ts'
 import { parseId, rowOfFlags } from '../positionals.ts'
 
 export const agentCreate = command({
@@ -63,9 +63,9 @@ export const agentList = command({
   },
 })
 
-function toggle(verb: string, summary: string, active: boolean): Command {
+function toggle<const Verb extends string>(verb: Verb, summary: string, active: boolean) {
   return command({
-    name: `agent ${verb}`,
+    name: `agent ${verb}` as const,
     positionals: ['ID'],
     summary,
     options: ['data-dir', 'json'],

@@ -4,8 +4,9 @@ import { command, printResult, table } from '../../command.ts'
 export const eventList = command({
   name: 'event list',
   positionals: [],
-  summary: 'list who deleted which document, and when: the newest, of all documents or of one',
-  about: `ACTOR is the name of a token, or cli and the user of this system. Times are UTC. Events are kept for as long as
+  summary:
+    'list who deleted which document and which links signed in, and when: the newest, of all or of a document',
+  about: `ACTOR is the name of a key or token, or cli and the user of this system. Times are UTC. Events are kept for as long as
 the server is told by --keep-events.`,
   options: ['document', 'limit', 'before', 'data-dir', 'json'],
   changesData: false,
@@ -21,8 +22,8 @@ the server is told by --keep-events.`,
         one.at,
         one.kind,
         `${one.via} ${one.actor}`,
-        String(one.document_id),
-        String(one.company_id),
+        String(one.document_id ?? ''),
+        String(one.company_id ?? ''),
         one.sha256 ?? '',
       ])
       const head = ['ID', 'AT', 'KIND', 'ACTOR', 'DOCUMENT', 'COMPANY', 'SHA256']

@@ -2,7 +2,7 @@ import { AppError } from '../../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectProviders, updateProviderEnabled } from '../../../store/providers.ts'
-import { type Command, command, printResult, table } from '../../command.ts'
+import { command, printResult, table } from '../../command.ts'
 
 export const providerList = command({
   name: 'provider list',
@@ -33,9 +33,9 @@ export const providerDisable = toggle(
   false,
 )
 
-function toggle(verb: string, summary: string, enabled: boolean): Command {
+function toggle<const Verb extends string>(verb: Verb, summary: string, enabled: boolean) {
   return command({
-    name: `provider ${verb}`,
+    name: `provider ${verb}` as const,
     positionals: ['CODE'],
     summary,
     options: ['data-dir', 'json'],

@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/series.ts'
-import { type Command, command, printResult, table } from '../../command.ts'
+import { command, printResult, table } from '../../command.ts'
 import { parseId } from '../positionals.ts'
 
 export const seriesList = command({
@@ -37,9 +37,9 @@ export const seriesDisable = toggle(
   false,
 )
 
-function toggle(verb: string, summary: string, enabled: boolean): Command {
+function toggle<const Verb extends string>(verb: Verb, summary: string, enabled: boolean) {
   return command({
-    name: `series ${verb}`,
+    name: `series ${verb}` as const,
     positionals: ['ID'],
     summary,
     options: ['data-dir', 'json'],

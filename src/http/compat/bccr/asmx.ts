@@ -26,6 +26,7 @@ import { parseXml } from './xml.ts'
 const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   contentType: 'text/plain; charset=utf-8',
+  otherTypes: Object.values(SOAP_TYPES),
   body: (_, message) => message,
   schema: v.string(),
   invalid: v.string(),
@@ -34,7 +35,8 @@ const ERRORS: ErrorShape = {
 const ROOT = '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
 const XML_TYPE = 'text/xml; charset=utf-8'
 const BODY = { maxBytes: 64 * 1024, idleMs: 10_000 }
-const OPEN = { answer: v.any(), open: true, ignoresUnknown: true } as const
+const ANSWERS = ['text/xml', 'application/soap+xml', 'text/html', 'text/plain']
+const OPEN = { answer: v.any(), contentTypes: ANSWERS, open: true, ignoresUnknown: true } as const
 
 /** How a call came, and how its answer is written. */
 type Binding = 'http' | SoapVersion
@@ -56,6 +58,8 @@ function endpoints(deps: ShapeDeps, proxies: BlockList | undefined): AnyEndpoint
       ...OPEN,
       path: ROOT,
       summary: 'Old web service of the bank: SOAP 1.1 and 1.2',
+      body: v.any(),
+      bodyTypes: ['text/xml', 'application/soap+xml'],
       handle: ({ event }) => soapReply(deps, event),
     }),
     get({
@@ -68,6 +72,8 @@ function endpoints(deps: ShapeDeps, proxies: BlockList | undefined): AnyEndpoint
       ...OPEN,
       path: `${ROOT}/{operation}`,
       summary: 'Old web service of the bank: form',
+      body: v.any(),
+      bodyTypes: ['application/x-www-form-urlencoded'],
       async handle({ event }) {
         const body = await bodyOf(event)
         return httpReply(deps, event, new URLSearchParams(body.toString('latin1')))
@@ -85,11 +91,16 @@ function described(event: H3Event, proxies: BlockList | undefined): Reply {
   return { body, headers: { 'content-type': XML_TYPE } }
 }
 
+/** What is no name may be a part of a query, with a key in it, and is not repeated. */
+function shownName(name: string): string {
+  return /^[A-Za-z]{0,64}$/.test(name) ? name : ''
+}
+
 function httpReply(deps: ShapeDeps, event: H3Event, sent: URLSearchParams): Reply | Promise<Reply> {
   const { operation: name = '' } = pathOf(event)
   const operation = findOperation(name)
   if (!operation) {
-    return plain500(`Request format is unrecognized for URL unexpectedly ending in '/${name}'.`)
+    return plain500(`Request format is unrecognized for URL unexpectedly ending in '/${shownName(name)}'.`)
   }
   const parameters = inAnyCase(sent)
   const absent = absentParameter(parameters)

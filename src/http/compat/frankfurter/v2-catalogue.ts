@@ -33,6 +33,17 @@ export function catalogueEndpoints(deps: ShapeDeps, root: string): AnyEndpoint[]
       find: currencies,
       encode: (found) => JSON.stringify(found),
     }),
+    // Frankfurter has no CSV of it either, and says so.
+    shapeEndpoint(deps, {
+      path: `${root}/currencies.csv`,
+      summary: 'Frankfurter v2: currencies are not there as CSV',
+      contentType: JSON_TYPE,
+      ask() {
+        throw new AppError('not-acceptable', 'not acceptable')
+      },
+      find: () => undefined,
+      encode: () => '',
+    }),
     shapeEndpoint(deps, {
       path: `${root}/currency/{code}`,
       summary: 'Frankfurter v2: one currency',

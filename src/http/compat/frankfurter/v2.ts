@@ -49,6 +49,7 @@ function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
       path: `${ROOT}${path}`,
       summary: 'Frankfurter v2: rates',
       contentType: ({ form }: Query) => TYPES[form],
+      contentTypes: Object.values(TYPES),
       ask: (asked) => ratesQuery(asked, isCsv),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: encodeRows,

@@ -9,10 +9,10 @@ import { AppError, type ErrorCode } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
-import { JSON_TYPE } from '../../api/forms.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
-import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps } from '../shape.ts'
+import { inForms } from './oxr-forms.ts'
 import {
   type Pair,
   quoteOn,
@@ -39,6 +39,7 @@ const FAULTS = {
   invalid_value: ['bad-request', 'the value to convert must be a number greater than 0'],
   invalid_date: ['bad-request', 'the date is not valid: YYYY-MM-DD'],
   invalid_date_range: ['bad-request', 'start and end must be days, and end not before start: YYYY-MM-DD'],
+  invalid_callback: ['bad-request', 'the callback must be the name of a function'],
   not_available: ['bad-request', 'there are no rates for this date'],
   not_found: ['not-found', 'there is nothing at this path'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>
@@ -88,10 +89,9 @@ export function oxr(deps: ShapeDeps): AnyEndpoint[] {
 }
 
 function table(deps: ShapeDeps, path: string, dayOf: (asked: Asked) => IsoDate): AnyEndpoint {
-  return shapeEndpoint(deps, {
+  return inForms(deps, badCallback, {
     path: `${ROOT}/${path}`,
     summary: 'Open Exchange Rates: a table of rates, with its base',
-    contentType: JSON_TYPE,
     ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked), day: dayOf(asked) }),
     find: (snapshot, asked) => quotesOn(deps, WORDS, snapshot, asked),
     encode: (found, { base, day }) =>
@@ -101,10 +101,9 @@ function table(deps: ShapeDeps, path: string, dayOf: (asked: Asked) => IsoDate):
 }
 
 function timeSeries(deps: ShapeDeps): AnyEndpoint {
-  return shapeEndpoint(deps, {
+  return inForms(deps, badCallback, {
     path: `${ROOT}/time-series.json`,
     summary: 'Open Exchange Rates: a table of rates for each day of a period',
-    contentType: JSON_TYPE,
     ask: (asked) => ({ ...tableIn(asked), ...periodIn(asked) }),
     find: (snapshot, asked) => quotesBetween(deps, WORDS, snapshot, asked),
     encode: ({ text }, { base, from, to }) =>
@@ -115,10 +114,9 @@ function timeSeries(deps: ShapeDeps): AnyEndpoint {
 
 function conversion(deps: ShapeDeps): AnyEndpoint {
   const words = { ...WORDS, noBase: () => fault('invalid_currency') }
-  return shapeEndpoint(deps, {
+  return inForms(deps, badCallback, {
     path: `${ROOT}/convert/{value}/{from}/{to}`,
     summary: 'Open Exchange Rates: what an amount of a currency is worth in another',
-    contentType: JSON_TYPE,
     ask: ({ params, today, side }): Pair & { amount: string; day: IsoDate } => ({
       amount: positiveAmount(params.value ?? '') ?? refuse('invalid_value'),
       from: (params.from ?? '').toUpperCase(),
@@ -139,10 +137,9 @@ function conversion(deps: ShapeDeps): AnyEndpoint {
 
 /** The one path that needs no key. */
 function currencies(deps: ShapeDeps): AnyEndpoint {
-  return shapeEndpoint(deps, {
+  return inForms(deps, badCallback, {
     path: `${ROOT}/currencies.json`,
     summary: 'Open Exchange Rates: codes and names',
-    contentType: JSON_TYPE,
     open: true,
     ask: () => ({}),
     find: (snapshot) => currenciesOf(snapshot, PROVIDER),
@@ -152,10 +149,9 @@ function currencies(deps: ShapeDeps): AnyEndpoint {
 
 /** Without the key, which stands in it at Open Exchange Rates, and without its `status`: some programs take that for an error. */
 function usage(deps: ShapeDeps): AnyEndpoint {
-  return shapeEndpoint(deps, {
+  return inForms(deps, badCallback, {
     path: `${ROOT}/usage.json`,
     summary: 'Open Exchange Rates: what was used of a quota that there is not',
-    contentType: JSON_TYPE,
     ask: ({ today }) => ({ today }),
     find: () => undefined,
     encode(_, { today }) {
@@ -198,6 +194,10 @@ function periodIn({ query, today }: Asked): { from: IsoDate; to: IsoDate } {
   const from = dayIn(query.get('start') ?? '', today) ?? refuse('invalid_date_range')
   const to = dayIn(query.get('end') ?? '', today) ?? refuse('invalid_date_range')
   return from > to ? refuse('invalid_date_range') : { from, to }
+}
+
+function badCallback(): never {
+  return refuse('invalid_callback')
 }
 
 function fault(name: Fault): AppError {

@@ -1,0 +1,62 @@
+// What to do with a certificate that stands in for a host: on this machine, and on those whose programs ask.
+
+import { SETTINGS_FILE } from '../../settings.ts'
+import { LOW_PORTS, LOW_PORTS_COMMANDS } from '../low-ports.ts'
+
+export type StandIn = {
+  hosts: readonly string[]
+  /** Those that lead elsewhere until a line in /etc/hosts leads them here. */
+  fixed: readonly string[]
+  files: { ca: string; cert: string; key: string }
+  until: string
+  sha256: string
+  /** At which other machines reach this one; undefined: it is not known. */
+  address: string | undefined
+}
+
+const WARNINGS: Readonly<Record<string, string>> = {
+  'apim.bccr.fi.cr':
+    'apim.bccr.fi.cr must not lead to this machine on this machine itself, because the rates come from there.',
+  'api.hacienda.go.cr':
+    'api.hacienda.go.cr has more than rates: /fe/* of electronic invoicing is a 404 here. Lead it here only on machines that need none of that.',
+}
+
+export function guidance({ hosts, fixed, files, until, sha256, address = 'ADDRESS' }: StandIn): string {
+  const alias = `cambista-${hosts[0]}`
+  const line =
+    fixed.length > 0 ? `${address} ${fixed.join(' ')}` : 'none: this machine has these names already'
+  return `A certificate for ${hosts.join(', ')}, valid until ${until}, and the CA that signed it and can sign
+nothing more. The CA's fingerprint (SHA-256) is
+${sha256}
+
+1. Serve with it. In ${SETTINGS_FILE}, or as flags of the same names; the address of CAMBISTA_PORT speaks HTTPS too, then:
+CAMBISTA_TLS_CERT=${files.cert}
+CAMBISTA_TLS_KEY=${files.key}
+CAMBISTA_ALSO_LISTEN=https://0.0.0.0:443,http://0.0.0.0:80
+
+2. For ports below 1024 the service needs this drop-in:
+${indented(LOW_PORTS_COMMANDS)}
+${indented(LOW_PORTS)}
+3. On each machine whose programs ask, a line in /etc/hosts (C:\\Windows\\System32\\drivers\\etc\\hosts):
+${line}
+
+4. There, trust a copy of ca.pem, whichever the program reads:
+Linux    sudo cp ca.pem /usr/local/share/ca-certificates/${alias}.crt && sudo update-ca-certificates
+         (Red Hat: /etc/pki/ca-trust/source/anchors/, update-ca-trust)
+Windows  certutil -addstore Root ca.pem   (as administrator; .NET and Excel read it)
+Java     keytool -importcert -noprompt -cacerts -storepass changeit -alias ${alias} -file ca.pem
+Odoo     as on Linux, then in its environment REQUESTS_CA_BUNDLE=/etc/ssl/certs/ca-certificates.crt
+Node     in its environment NODE_EXTRA_CA_CERTS=ca.pem
+
+cambista manual hostnames says more.
+`
+}
+
+/** What such hosts bring with them. */
+export function warnings(hosts: readonly string[]): string[] {
+  return hosts.flatMap((host) => WARNINGS[host] ?? [])
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ')
+}

@@ -1,0 +1,109 @@
+// What the help of a command says beyond its line, in Spanish.
+
+import type { GROUPS } from '../../commands.ts'
+
+type AnyCommand = (typeof GROUPS)[number]['commands'][number]
+type AboutOf<One> = One extends { about?: infer About } ? Exclude<About, undefined> : never
+/** Each command that says more of itself in English says it here. */
+type Abouts = {
+  [One in AnyCommand as [AboutOf<One>] extends [never] ? never : One['name']]: string
+}
+
+const SET = `DIR es un juego de respaldos: cada respaldo es allí un directorio con su fecha (DIR/2026-11-21T05-00-00Z), con la base
+de datos y un manifiesto; los contenidos de los documentos están en DIR/blobs, cada uno una sola vez para todos los
+respaldos. Un respaldo interrumpido no llega a tener directorio con fecha, y el siguiente elimina lo que quedó de él.`
+
+const ROTATION = `El secreto nuevo conserva el nombre, el id y todo lo demás del anterior, también su último día de validez si --expires
+no indica otro. El anterior sigue valiendo durante --overlap y luego deja de valer por sí solo: es el tiempo para dar
+el nuevo a todos los que lo usan. Los secretos de rotaciones anteriores dejan de valer a más tardar en ese momento. Si
+un secreto cayó en malas manos, --overlap 0 lo anula de inmediato.`
+
+const NEEDS = `Leen lo que serve muestra con --metrics o --metrics-port (cambista manual logs).`
+
+export const ABOUTS: Abouts = {
+  web: `El enlace inicia la sesión de un navegador con una clave (tipos de cambio), con un token (documentos) o con ambos.
+Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los secretos no hacen falta ni se muestran.
+La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la
+dirección que usan los navegadores.`,
+  'service install': `Crea el usuario de sistema cambista, el directorio de datos /var/lib/cambista, un lugar para respaldos
+/var/backups/cambista, la configuración /etc/cambista/cambista.env, un archivo vacío /etc/cambista/bccr-token para el
+token del banco, el ejecutable /usr/local/bin/cambista y la unidad; habilita e inicia la unidad, y espera hasta que
+esté lista. Lo que ya existe se conserva: solo el ejecutable y la unidad se reemplazan si son distintos. Desde
+entonces, todo comando de cambista toma su configuración de /etc/cambista/cambista.env, de modo que trabaja con los
+datos del servicio.
+
+Con --backup-dir el servicio hace un respaldo cada noche: DIR se crea si falta, pero no los directorios que lo
+contienen; pertenece al usuario cambista y queda anotado en la configuración y en la unidad. Debe estar vacío o ser un
+juego de respaldos, y conviene que esté en otro disco.`,
+  'cert create': `DIR/cert.pem es para los nombres y direcciones de --host y vale 825 días; DIR/key.pem, con modo 0600, es su llave.
+Ningún archivo se sobrescribe. Los clientes no confían en él por sí solos: hay que dar a cada uno una copia de
+cert.pem. Para renovarlo, se crea otro en un DIR nuevo, se reparte su cert.pem y luego se mueven ambos archivos sobre
+los anteriores: un servidor en marcha los toma por sí solo.`,
+  'compat cert': `DIR/cert.pem es solo para esos hosts y vale 398 días; DIR/key.pem, con modo 0600, es su llave. DIR/ca.pem es la
+autoridad (CA) que lo firmó, en la que deben confiar las máquinas de los programas: existe solo para esta firma, su
+llave nunca se guarda y está limitada a estos hosts. Ningún archivo se sobrescribe. Se aceptan los hosts de bccr.fi.cr
+y hacienda.go.cr y los de esta máquina; con --force, también otros. Al final imprime lo que falta por hacer, en esta
+máquina y en las de los programas.`,
+  healthcheck: `Con --fresh falla también si la compra o la venta del dólar tiene más de dos días de antigüedad, y dice cuántos: es
+para el monitoreo, porque ningún reinicio actualiza los tipos de cambio. Con --url, --tls-cert indica un certificado
+en el que se confía, por ejemplo una copia del que usa el servidor.`,
+  doctor: `Solo revisa, y puede ejecutarse con el servidor en marcha. Imprime una línea por cada problema, y el código de salida
+es 1 si hay alguno; las notas son solo informativas. Se lee cada documento, así que toma su tiempo.
+
+Con --repair elimina primero lo que dejó una caída: contenidos que no pertenecen a ningún documento y archivos
+temporales, como lo hace el servidor al iniciar; y vuelve a sumar lo que cuenta para los cupos. No cambia nada más. El
+servidor debe estar detenido.`,
+  'key create': `Los programas que hablan con el banco, con Hacienda o con otros servicios de tipos de cambio envían una clave como
+pueden: en un encabezado, en la dirección o en un formulario. Lo que va en una dirección termina en registros; por eso
+una clave así se crea con --in-url, y solo da acceso a tipos de cambio, conversiones e historias. --secret-from
+registra el token que un programa tiene del antiguo servicio web del banco, de modo que solo haya que cambiar su
+dirección; da acceso únicamente a ese servicio, y solo desde --network. En cambista manual programs está qué escribir
+en cada programa.`,
+  'key rotate': ROTATION,
+  'token rotate': ROTATION,
+  'token create': `Con --company el token es solo para los agentes y documentos de esa empresa: los demás no existen para él. Así, varias
+empresas comparten un servidor. Con --quota, una carga se rechaza con 507 si los documentos de los tokens con este
+nombre pasarían de ese total: uno que se revoca y se crea de nuevo no empieza de cero.`,
+  'company update': `Una carga que superaría ese cupo se rechaza con 507. Para cambiar el nombre y el código: cambista directory import.`,
+  'directory import': `ARCHIVO es JSON, tal como lo imprime cambista directory export:
+  {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],
+   "owners": [{"id": 31, "name": "Ana Mora", "company_id": 7}],
+   "agents": [{"id": 12, "company_id": 7, "name": "Facturas", "description": "<p>Lee facturas</p>", "active": true}]}
+o CSV en UTF-8 con encabezado, separado por comas, puntos y comas o tabuladores:
+  kind,id,name,code,company_id,description,active
+  company,7,Café Britt,BRITT,,,
+  owner,31,Ana Mora,,7,,
+  agent,12,Facturas,,7,<p>Lee facturas</p>,true
+
+Una fila con un id conocido cambia lo guardado; company_id de un propietario, description y active pueden omitirse (en
+CSV, dejarse vacíos) y entonces quedan como están. Lo que el archivo no menciona se conserva. Un propietario sin
+empresa puede tener documentos de cualquiera. Con un solo error no se cambia nada, y cada error se indica con su
+ubicación.`,
+  'event list': `ACTOR es el nombre de una clave o de un token, o cli y el usuario de este sistema. Las horas están en UTC. Los eventos
+se conservan por el tiempo que --keep-events indica al servidor.`,
+  'backup create': `${SET}
+DIR se crea si falta, pero no los directorios que lo contienen. En el mismo sistema de archivos que los datos, los
+contenidos son enlaces duros, que no ocupan espacio y se pierden junto con el disco; en otro, se copian. DIR debe
+estar en otro disco.`,
+  'backup verify': `${SET}
+Solo lee. Imprime una línea por cada falla, y el código de salida es 1 si hay alguna.`,
+  'backup restore': `${SET}
+El respaldo se verifica mientras se restaura, y --data-dir se crea entero o no se crea. Debe estar vacío o no existir:
+antes hay que detener el servidor y mover el anterior a otro lugar. Si lo ejecuta root, los archivos pasan al dueño de
+--data-dir o, si no existe, al dueño del respaldo. Los ids nuevos empiezan 1 000 000 por encima de los del respaldo,
+para que ninguno se repita.
+
+Con --without-damaged se restaura todo menos los contenidos que faltan o están alterados, si no hay ninguna otra
+falla. Junto al directorio de datos, <data-dir>.damaged.json enumera entonces los documentos que perdieron su
+contenido, <data-dir>.damaged/ tiene los archivos alterados, y el código de salida es 3. Un contenido así se responde
+con 410, y se recupera al cargar de nuevo los mismos bytes.`,
+  completion: `Solo para esta terminal:
+  source <(cambista completion bash)
+Para todos los usuarios, desde su próximo inicio de sesión:
+  cambista completion bash | sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
+  cambista completion zsh | sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
+  'metrics dashboard': `${NEEDS}
+La fuente de datos es una variable, así que sirve tal cual en cualquier Grafana.`,
+  'metrics rules': `${NEEDS}
+El trabajo (job) que lee las métricas debe llamarse cambista, como esperan las reglas.`,
+}

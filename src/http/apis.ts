@@ -1,0 +1,86 @@
+// Every API that there is. What a start need not wait for is loaded with the first request for it.
+
+import type { BlockList } from 'node:net'
+import type { NightlyBackup } from '../domain/backup/nightly.ts'
+import { type Arrivals, createArrivals } from '../domain/documents/arrivals.ts'
+import type { HealthQuestion } from '../domain/rates/health.ts'
+import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
+import type { Log } from '../log.ts'
+import type { Semaphore } from '../semaphore.ts'
+import type { Blobs } from '../store/blobs/blobs.ts'
+import type { Db } from '../store/tables.ts'
+import type { Schedulers } from '../sync/schedulers.ts'
+import type { Api } from './api/api.ts'
+import type { Keyring } from './api/auth.ts'
+import type { LateApis } from './api/late.ts'
+import type { OpenNetworks } from './compat/admission.ts'
+import { documentsApi } from './documents/api.ts'
+import type { UploadLimits } from './documents/uploads.ts'
+import { pageApi } from './page/api.ts'
+import { pageAssetsApi } from './page/assets.ts'
+import { ratesApi } from './rates/api.ts'
+import { descriptionApi, statusApi } from './status/api.ts'
+import { keptTotals, type Totals } from './status/totals.ts'
+
+export type HttpDeps = HealthQuestion & {
+  db: Db
+  /** The same, for what only reads: it waits for no transaction of `db`. */
+  reads: Db
+  cache: RateCache
+  keyring: Keyring
+  scheduler: Schedulers
+  backups: NightlyBackup | undefined
+  log: Log
+  blobs: Blobs
+  /** Where the blobs are, for a look at the free space. */
+  blobsDir: string
+  limits: UploadLimits
+}
+
+export type ApisOptions = {
+  /** Proxies whose X-Forwarded-For is believed. */
+  proxies?: BlockList | undefined
+  /** Names that the server is asked by in a browser, beside its addresses and `localhost`. */
+  hostNames?: readonly string[] | undefined
+  /** The shapes of other services: networks that need no key, and whether rounded values are answered; undefined: none. */
+  compat?: { open: OpenNetworks | undefined; serveRounded: boolean } | undefined
+}
+
+/** Every API, in the order of the description, those that are loaded later, and what the metrics look at. */
+export function apisOf(
+  deps: HttpDeps,
+  { compat, proxies, hostNames = [] }: ApisOptions,
+): {
+  apis: Api[]
+  /** Of them the paths that are open to everybody, to ask whether the server is well. */
+  probes: Api
+  late: readonly LateApis[]
+  uploads: Pick<Semaphore, 'status'>
+  arrivals: Arrivals
+  caches: () => Record<string, CacheState>
+  totals: () => Promise<Totals>
+} {
+  const reading = { ...deps, db: deps.reads }
+  const names = { hostNames, proxies }
+  const { api: page, sessionOf } = pageApi({ ...reading, writes: deps.db, names })
+  const rates = ratesApi({ ...reading, sessionOf })
+  const arrivals = createArrivals()
+  const documents = documentsApi({ ...deps, arrivals, sessionOf })
+  const totals = keptTotals(deps.reads)
+  const status = statusApi({ ...reading, totals, sessionOf })
+  let loaded: Api[] | undefined // on whichever port they are asked for: wrong keys and answers are of all ports
+  const shapes: LateApis | undefined = compat && {
+    prefix: '/compat',
+    async load() {
+      const { compatApis } = await import('./compat/api.ts')
+      loaded ??= compatApis({ ...reading, proxies, ...compat })
+      return loaded
+    },
+  }
+  const probes = { ...status, endpoints: status.endpoints.filter(({ open }) => open) }
+  const late = shapes ? [shapes] : []
+  const own: Api[] = [status, page, rates.api, documents.api]
+  const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
+  const apis = [...own, descriptionApi(all), pageAssetsApi(names)]
+  return { apis, probes, late, uploads: documents.uploads, arrivals, caches: rates.caches, totals }
+}

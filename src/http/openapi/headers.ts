@@ -1,0 +1,45 @@
+// The headers that the endpoints read and send, each described once.
+
+import type { RequestHeader } from '../api/endpoint.ts'
+
+type Described = { description: string; schema: object; example?: string }
+
+const TEXT = { type: 'string' }
+
+export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Described>> = {
+  'If-None-Match': {
+    description: 'The ETag of an answer that the client holds: 304 while it is still good',
+    schema: TEXT,
+  },
+  'Idempotency-Key': {
+    description:
+      'A key of the client for this upload, 1 to 255 characters: the same upload sent again within a day is answered ' +
+      'as before, and nothing is made twice',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  Range: { description: 'One range of bytes, such as bytes=0-1023: 206', schema: TEXT },
+  'If-Range': { description: 'The ETag for which Range counts; else the whole is answered', schema: TEXT },
+}
+
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': {
+    description: "The request's id in the log: the client's own X-Request-Id, if it sent a sane one",
+    schema: TEXT,
+  },
+  ETag: { description: 'Names this answer; strong', schema: TEXT },
+  'Retry-After': { description: 'Seconds after which to try again', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'How to authenticate', schema: TEXT },
+  'Content-Range': {
+    description: 'Which bytes these are, of how many; of a 416, how many there are',
+    schema: TEXT,
+  },
+  'Accept-Ranges': { description: 'That ranges of bytes may be asked for', schema: TEXT },
+  'Content-Disposition': { description: 'The name to save it by', schema: TEXT },
+} as const
+
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS
+
+/** References to described headers. */
+export function refsOf(names: readonly ResponseHeader[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

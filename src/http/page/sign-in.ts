@@ -1,0 +1,158 @@
+// Signing in and out, and what a session holds. Each request passes the same checks first: it is for a name of this server,
+// no other website sends it, and what it brings cannot be read on its way.
+
+import type { H3Event } from 'h3'
+import type { Clock } from '../../dates.ts'
+import type { UploadedField } from '../../domain/documents/upload.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Keyring, SessionHolds, SessionOf } from '../api/auth.ts'
+import { freshReply, type Reply } from '../api/endpoint.ts'
+import { nodeOf } from '../api/send.ts'
+import { PAGE_HEADER } from '../credentials/session.ts'
+import { createWrongSecrets } from '../credentials/wrong-secrets.ts'
+import {
+  checkPrivate,
+  checkSameOrigin,
+  type OwnNames,
+  type OwnOrigin,
+  ownOriginOf,
+} from '../listener/own-origin.ts'
+import { clientBehind } from '../listener/proxy.ts'
+import { cookieName, cookiesNamed, endedCookie, setCookie } from './cookie.ts'
+import { jsonFieldsOf } from './json-body.ts'
+import { createLogins } from './logins.ts'
+import { createSessions, type Opened, type Session } from './sessions.ts'
+import { createTickets } from './tickets.ts'
+
+export type SignInDeps = {
+  /** For what only reads. */
+  db: Db
+  /** The same database, for the links that are used up. */
+  writes: Db
+  blobs: Blobs
+  keyring: Keyring
+  clock: Clock
+  log: Log
+  names: OwnNames
+}
+
+export type SignIn = {
+  sessionOf: SessionOf
+  open(event: H3Event): Promise<Reply>
+  /** What the code of a link opens, without using it up. */
+  showCode(event: H3Event): Promise<Reply>
+  show(event: H3Event): Reply
+  close(event: H3Event): Reply
+  makeTicket(event: H3Event): Promise<Reply>
+  useTicket(event: H3Event, ticket: string): Promise<Reply>
+}
+
+const WRONG_A_MINUTE = 10
+const TOO_MANY = 'Too many wrong secrets: try again in a minute'
+const NOTHING = { key: undefined, token: undefined }
+
+export function createSignIn(deps: SignInDeps): SignIn {
+  const { keyring, clock, names } = deps
+  const sessions = createSessions(clock)
+  const wrong = createWrongSecrets(clock, { aMinute: WRONG_A_MINUTE, message: TOO_MANY })
+  const holdsOf = ({ key, token }: Opened): SessionHolds => ({
+    key: keyring.keyOfHash(key),
+    token: keyring.tokenOfHash(token),
+  })
+  const find = (event: H3Event, own: OwnOrigin): Session | undefined =>
+    sessions.find(cookiesNamed(event, cookieName(own)), event.req.headers.get(PAGE_HEADER) ?? undefined)
+  const needed = (event: H3Event): Session => {
+    const session = find(event, checkOwn(event, names))
+    if (!session) throw new AppError('unauthorized', 'The session has ended: sign in again')
+    return session
+  }
+  const logins = createLogins(deps)
+  const counted = <T>(event: H3Event, check: () => Promise<T>) =>
+    check().catch((error: unknown) => wrong.refuse(clientBehind(nodeOf(event).req, names.proxies), error))
+  const tickets = createTickets({
+    ...deps,
+    tokenOf: (session) => (sessions.isOpen(session) ? holdsOf(session).token : undefined),
+  })
+  return {
+    async sessionOf(event) {
+      // Whichever websites may ask with a key, a session is for the page alone.
+      event.context.cors = event.context.cors?.vary ? { vary: event.context.cors.vary } : undefined
+      return holdsOf(needed(event))
+    },
+    async open(event) {
+      const own = checkOwn(event, names)
+      const { secret, code } = await jsonFieldsOf(event, ['secret', 'code'])
+      const isCode = secret === undefined
+      const text = textOf(isCode ? code : secret, isCode ? undefined : code)
+      const opened = await counted(event, () => (isCode ? logins.use(event, text) : logins.of(event, text)))
+      const session = find(event, own)
+      if (session && !isCode) {
+        sessions.add(session, opened)
+        return freshReply({ page: event.req.headers.get(PAGE_HEADER) })
+      }
+      // A link is another's word for what is opened, so it opens a session of its own, in place of the one that is.
+      if (session) sessions.close(session)
+      const { cookie, page } = sessions.open({ ...NOTHING, ...opened })
+      return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie) } }
+    },
+    async showCode(event) {
+      checkOwn(event, names)
+      const { code } = await jsonFieldsOf(event, ['code'])
+      const opens = await counted(event, () => logins.show(textOf(code)))
+      return freshReply({ ...shown(opens), company: opens.company })
+    },
+    show(event) {
+      const session = find(event, checkOwn(event, names))
+      return freshReply(shown(holdsOf(session ?? NOTHING)))
+    },
+    close(event) {
+      const own = checkOwn(event, names)
+      const session = find(event, own)
+      if (session) sessions.close(session)
+      return { ...freshReply(shown(NOTHING)), headers: { 'set-cookie': endedCookie(own) } }
+    },
+    async makeTicket(event) {
+      const session = needed(event)
+      const { token } = holdsOf(session)
+      if (token) event.context.token = token
+      const { document_id: id } = await jsonFieldsOf(event, ['document_id'])
+      return freshReply({ url: `/t/${await tickets.make(session, id)}` })
+    },
+    useTicket(event, ticket) {
+      checkOwn(event, names)
+      return tickets.use(event, ticket)
+    },
+  }
+}
+
+/** @throws AppError `misdirected` or `forbidden` */
+function checkOwn(event: H3Event, names: OwnNames): OwnOrigin {
+  const { req } = nodeOf(event)
+  const own = ownOriginOf(req, names)
+  checkSameOrigin(req, own)
+  checkPrivate(req, own)
+  return own
+}
+
+function textOf(sent: UploadedField, other?: UploadedField): string {
+  if (typeof sent === 'string' && sent !== '' && other === undefined) return sent
+  const text = 'secret must be the text of a key (cbk_…) or of a token (cbt_…)'
+  throw new AppError('bad-request', `${text}, or instead of it code that of a link`)
+}
+
+function shown({ key, token }: SessionHolds) {
+  return {
+    key: key ? { name: key.name } : null,
+    token: token
+      ? {
+          name: token.name,
+          allow: token.allow,
+          company_id: token.company_id,
+          expires_at: token.expires_at,
+        }
+      : null,
+  }
+}

@@ -1,0 +1,162 @@
+// All that a person wants to see who looks after the box, in one answer (decisions 2.17). Of the machine it tells the free
+// space, and no path.
+
+import * as v from 'valibot'
+import { VERSION } from '../../assets.ts'
+import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import { dueDay, staleness } from '../../domain/rates/freshness.ts'
+import { type HealthQuestion, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
+import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import { freeBytes } from '../../store/blobs/blobs.ts'
+import { selectLastGoodRunOf, selectRuns } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
+import type { Schedulers } from '../../sync/schedulers.ts'
+import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'
+import { Day, Instant, RateTypeOut } from '../api/shapes.ts'
+import { SyncRunOut } from '../rates/sync-runs.ts'
+import type { Totals } from './totals.ts'
+
+const Count = v.pipe(v.number(), v.integer())
+const described = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.metadata({ description }))
+
+const ProviderOut = v.object({
+  code: v.string(),
+  name: v.string(),
+  enabled: v.boolean(),
+  fresh: described(v.boolean(), 'Whether what is due by now is there, for each side'),
+  stale: described(v.array(v.string()), 'What is not, in words'),
+  sides: v.array(
+    v.object({
+      rate_type: RateTypeOut,
+      newest: v.nullable(Day),
+      age_days: described(v.nullable(Count), "Days since then; -1 is tomorrow's value"),
+    }),
+  ),
+  exact: described(v.boolean(), 'Whether each stored value is as published; false: some are rounded'),
+  last_good_sync: described(v.nullable(Instant), 'When the last sync ended in which nothing failed'),
+  next_sync: described(v.nullable(Instant), 'null: the server does not sync by itself'),
+})
+
+const BackupOut = v.object({
+  schedule: v.string(),
+  next_run: v.nullable(Instant),
+  last_run: described(v.nullable(Instant), 'When the last one was begun'),
+  last_status: v.nullable(v.picklist(['ok', 'error'])),
+  last_verified: described(
+    v.nullable(Instant),
+    'When the newest one was begun that was read back whole and is good',
+  ),
+})
+
+const StatusOut = v.object({
+  version: v.string(),
+  status: described(v.picklist(['ok', 'degraded']), 'That of health'),
+  reasons: v.array(v.string()),
+  providers: v.array(ProviderOut),
+  storage: v.object({
+    rates: Count,
+    documents: Count,
+    contents: described(Count, 'Contents of documents, each counted once'),
+    content_bytes: Count,
+    free_bytes: described(Count, 'Space left on the disk of the data directory'),
+  }),
+  backup: described(v.nullable(BackupOut), 'null: the server makes none'),
+  runs: described(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
+})
+
+export type StatusDeps = HealthQuestion & {
+  db: Db
+  cache: RateCache
+  scheduler: Pick<Schedulers, 'tasks'>
+  backups: NightlyBackup | undefined
+  blobsDir: string
+  totals: () => Promise<Totals>
+}
+
+const RUNS_SHOWN = 20
+
+export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
+  const { db, cache, backups, blobsDir, totals } = deps
+  return [
+    get({
+      path: '/api/v1/status',
+      summary: 'Freshness, storage, backups, syncs and version in one answer',
+      about: 'What a person wants to see who looks after the server; a key in a header opens it.',
+      answer: StatusOut,
+      async handle() {
+        const { documents, blobs, blobBytes } = await totals()
+        const rates = await cache.read(async (snapshot) => ({
+          health: await rateHealth(db, snapshot, deps),
+          providers: await providersOf(snapshot, deps),
+          count: (await snapshot.countRates()).all,
+        }))
+        const { reasons } = rates.health
+        return freshReply({
+          version: VERSION,
+          status: reasons.length > 0 ? 'degraded' : 'ok',
+          reasons,
+          providers: rates.providers,
+          storage: {
+            rates: rates.count,
+            documents,
+            contents: blobs,
+            content_bytes: blobBytes,
+            free_bytes: await freeBytes(blobsDir),
+          },
+          backup: backups ? backupOut(backups.status()) : null,
+          runs: await selectRuns(db, { limit: RUNS_SHOWN }),
+        })
+      },
+    }),
+  ]
+}
+
+async function providersOf(
+  snapshot: RateSnapshot,
+  deps: StatusDeps,
+): Promise<v.InferOutput<typeof ProviderOut>[]> {
+  const { roundedSeries } = await snapshot.countRates()
+  const shown: v.InferOutput<typeof ProviderOut>[] = []
+  for (const { provider, sides } of await sidesOfProviders(snapshot, deps)) {
+    const row = snapshot.providers.find(({ code }) => code === provider.code)
+    if (!row) continue
+    const due = dueDay(provider, deps.clock)
+    const stale = sides.flatMap((side) => staleness(provider, side, due) ?? [])
+    const good = await selectLastGoodRunOf(deps.db, row.id)
+    const task = deps.scheduler.tasks().find((one) => one.provider === provider.code)
+    const ofProvider = snapshot.series.filter(({ provider_id }) => provider_id === row.id)
+    shown.push({
+      code: row.code,
+      name: row.name,
+      enabled: row.enabled,
+      fresh: stale.length === 0,
+      stale,
+      sides: sides.map(({ rateType, newest, ageDays }) => ({
+        rate_type: rateType,
+        newest: newest ?? null,
+        age_days: ageDays ?? null,
+      })),
+      exact: !ofProvider.some(({ id }) => roundedSeries.has(id)),
+      last_good_sync: good?.finished_at ?? null,
+      next_sync: task?.nextRun?.toISOString() ?? null,
+    })
+  }
+  return shown
+}
+
+function backupOut({
+  schedule,
+  nextRun,
+  lastRun,
+  lastStatus,
+  lastVerified,
+}: ReturnType<NightlyBackup['status']>): v.InferOutput<typeof BackupOut> {
+  return {
+    schedule,
+    next_run: nextRun?.toISOString() ?? null,
+    last_run: lastRun?.toISOString() ?? null,
+    last_status: lastStatus ?? null,
+    last_verified: lastVerified?.toISOString() ?? null,
+  }
+}

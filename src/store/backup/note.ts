@@ -1,0 +1,26 @@
+// Small files at the top of a backup set, of which each replaces the one before.
+
+import { chownSync, renameSync, rmSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reasonOf } from '../../errors.ts'
+import { flush } from '../../file-hash.ts'
+
+/** Writes a note, flushed. Returns why that could not be done: a set may be on a disk that is only read. */
+export async function writeNote(setDir: string, name: string, note: unknown): Promise<string | undefined> {
+  const draft = join(setDir, `.unfinished-${name}`)
+  try {
+    await writeFile(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 })
+    const { uid, gid } = statSync(setDir)
+    if (process.getuid?.() === 0) chownSync(draft, uid, gid)
+    await flush(draft)
+    renameSync(draft, join(setDir, name))
+    await flush(setDir)
+    return undefined
+  } catch (error) {
+    try {
+      rmSync(draft, { force: true })
+    } catch {} // what could not be written may not be removable either
+    return reasonOf(error)
+  }
+}

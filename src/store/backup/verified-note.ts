@@ -1,0 +1,31 @@
+// Which backup of a set was read back whole last: noted in the set, so that a server knows it after a restart, too.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { writeNote } from './note.ts'
+
+const NOTE_FILE = 'verified.json'
+
+const Note = v.object({
+  backup: v.pipe(v.string(), v.regex(/^[\w-]+$/)),
+  created_at: v.pipe(v.string(), v.isoTimestamp()),
+})
+
+/** When the backup was made that was verified last; undefined: none was, it is gone, or the note cannot be read. */
+export function readVerifiedNote(setDir: string): Date | undefined {
+  try {
+    const note = v.parse(Note, JSON.parse(readFileSync(join(setDir, NOTE_FILE), 'utf8')))
+    return existsSync(join(setDir, note.backup)) ? new Date(note.created_at) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns why it could not be noted. */
+export function writeVerifiedNote(
+  setDir: string,
+  { name, createdAt }: { name: string; createdAt: string },
+): Promise<string | undefined> {
+  return writeNote(setDir, NOTE_FILE, { backup: name, created_at: createdAt })
+}

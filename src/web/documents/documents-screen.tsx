@@ -1,0 +1,148 @@
+// Documents by company and agent: what has arrived, a look at it, and a place to drop files.
+
+import { useState } from 'preact/hooks'
+import { FailureNotice, Notice, wordsOf } from '../parts/notice.tsx'
+import { look, texts, view } from '../parts/view.ts'
+import type { Document, Named } from '../server/documents.ts'
+import { session } from '../server/session.ts'
+import { NeedsSecret } from '../session/add-secret.tsx'
+import { useDirectory } from './directory.ts'
+import { DocumentList } from './document-list.tsx'
+import { type Newest, useNewest } from './newest.ts'
+import { Preview } from './preview.tsx'
+import { documentsTexts } from './texts.ts'
+import { Upload } from './upload.tsx'
+
+export function DocumentsScreen() {
+  const current = session.value
+  if (current.state === 'in' && !current.token) return <NeedsSecret what="token" />
+  return <Documents />
+}
+
+function Documents() {
+  const { company, agent } = view.value
+  const directory = useDirectory(company)
+  const newest = useNewest({ company, agent })
+  const [opened, open] = useState<Document | undefined>(undefined)
+  const agents = new Map(directory.agents.map(({ id, name }) => [id, name]))
+  return (
+    <div class="documents">
+      <h1 class="unseen">{texts.value.screens.documents}</h1>
+      <section class="card received" aria-labelledby="received">
+        <Head newest={newest} companies={directory.companies} agents={directory.agents} />
+        <Received newest={newest} agents={agents} onOpen={open} />
+      </section>
+      <Upload directory={directory} />
+      {opened && (
+        <Preview document={opened} agent={agents.get(opened.agent_id)} onClose={() => open(undefined)} />
+      )}
+    </div>
+  )
+}
+
+function Head({
+  newest,
+  companies,
+  agents,
+}: {
+  newest: Newest
+  companies: readonly Named[]
+  agents: readonly Named[]
+}) {
+  const words = documentsTexts.value.documents
+  const { company, agent } = view.value
+  const { documents, failure, fresh } = newest
+  return (
+    <div class="card-head">
+      <div>
+        <h2 id="received">{words.list}</h2>
+        <p class={failure ? 'live refusal' : 'live quiet'} role="status">
+          {failure && documents ? words.waiting : fresh > 0 ? words.fresh(fresh) : words.live}
+        </p>
+      </div>
+      <div class="filters">
+        {companies.length > 1 && (
+          <Filter
+            label={words.company}
+            all={words.allCompanies}
+            value={company}
+            choices={companies}
+            onChoose={(id) => look({ company: id, agent: 0 })}
+          />
+        )}
+        <Filter
+          label={words.agent}
+          all={words.all}
+          value={agent}
+          choices={agents}
+          onChoose={(id) => look({ agent: id })}
+        />
+      </div>
+    </div>
+  )
+}
+
+function Filter(props: {
+  label: string
+  all: string
+  value: number
+  choices: readonly Named[]
+  onChoose: (id: number) => void
+}) {
+  const isKnown = props.value === 0 || props.choices.some(({ id }) => id === props.value)
+  return (
+    <label class="filter">
+      <span>{props.label}</span>
+      <select
+        class="field"
+        value={props.value}
+        onChange={(event) => props.onChoose(Number(event.currentTarget.value))}
+      >
+        <option value={0}>{props.all}</option>
+        {!isKnown && <option value={props.value}>{props.value}</option>}
+        {props.choices.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Received(props: {
+  newest: Newest
+  agents: ReadonlyMap<number, string>
+  onOpen: (document: Document) => void
+}) {
+  const words = documentsTexts.value.documents
+  const { documents, failure, hasMore, more } = props.newest
+  const { company, agent } = view.value
+  if (!documents && failure?.kind === 'forbidden') {
+    return (
+      <Notice title={words.cannotRead}>
+        <p>{words.cannotReadText}</p>
+      </Notice>
+    )
+  }
+  if (!documents)
+    return failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>
+  if (documents.length === 0) {
+    return (
+      <Notice title={company || agent ? words.noneFound : words.none}>
+        <p>{words.noneText}</p>
+      </Notice>
+    )
+  }
+  return (
+    <>
+      <DocumentList documents={documents} agents={props.agents} onOpen={props.onOpen} />
+      {failure && <p class="refusal">{wordsOf(failure).title}</p>}
+      {hasMore && (
+        <button type="button" class="button" onClick={more}>
+          {words.more}
+        </button>
+      )}
+    </>
+  )
+}

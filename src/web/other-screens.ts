@@ -1,0 +1,6 @@
+// What is not shown first, in one file that is fetched when any of it is: each file more would cost the first screen its
+// headers and what compresses well together.
+
+export { DocumentsScreen } from './documents/documents-screen.tsx'
+export { OneTimeLink } from './session/one-time-link.tsx'
+export { StatusScreen } from './status/status-screen.tsx'

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact'
+import type { Failure } from '../server/ask.ts'
+import { refreshAll } from './answer.ts'
+import { texts } from './view.ts'
+
+/** A state in words: what it is, and what to do about it. */
+export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="notice" role="status">
+      <p class="notice-title">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+/** Why there is nothing to show. */
+export function FailureNotice({ failure }: { failure: Failure }) {
+  const words = texts.value.failures
+  const { title, text } = wordsOf(failure)
+  return (
+    <Notice title={title}>
+      {text && <p>{text}</p>}
+      {failure.detail !== '' && (
+        <p class="quiet">
+          {words.says} <q lang="en">{failure.detail}</q>
+        </p>
+      )}
+      <button type="button" class="button" onClick={refreshAll}>
+        {words.retry}
+      </button>
+    </Notice>
+  )
+}
+
+export function wordsOf({ kind }: Failure): { title: string; text?: string } {
+  const words = texts.value.failures
+  switch (kind) {
+    case 'offline':
+    case 'stopped':
+      return { title: words.offline, text: words.offlineText }
+    case 'busy':
+      return { title: words.busy, text: words.busyText }
+    case 'too-many':
+      return { title: words.tooMany }
+    case 'forbidden':
+      return { title: words.forbidden }
+    case 'not-found':
+      return { title: words.notFound }
+    case 'invalid':
+      return { title: words.invalid }
+    case 'signed-out':
+      return { title: texts.value.session.ended }
+    case 'server':
+      return { title: words.server, text: words.serverText }
+  }
+}

@@ -1,0 +1,11 @@
+import type { ComponentChildren } from 'preact'
+
+/** What is longer than its place: it can be scrolled by keys, too. */
+export function Scroller(props: { label: string; class: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it not every browser lets keys scroll here
+    <section class={props.class} aria-label={props.label} tabIndex={0}>
+      {props.children}
+    </section>
+  )
+}

@@ -1,0 +1,157 @@
+import { useId, useState } from 'preact/hooks'
+import type { Answer } from '../parts/answer.ts'
+import { icons } from '../parts/icons.tsx'
+import { FailureNotice, Notice } from '../parts/notice.tsx'
+import { saveCsv, saveXlsx } from '../parts/save.ts'
+import { formats, look, texts, view } from '../parts/view.ts'
+import type { Rate, Series } from '../server/answers.ts'
+import { foreignOf } from '../words/currencies.ts'
+import { matches } from '../words/search.ts'
+import type { Table } from '../words/table.ts'
+
+type Row = Rate & { code: string; name: string; bankName: string }
+
+/** Every series on one day, as the bank publishes it. */
+export function Currencies({
+  series,
+  rates,
+  day,
+}: {
+  series: readonly Series[]
+  rates: Answer<readonly Rate[]>
+  day: string
+}) {
+  const words = texts.value.currencies
+  const [query, setQuery] = useState('')
+  const id = useId()
+  const rows = rowsOf(rates.value ?? [], series)
+  const found = rows.filter(({ code, name, bankName, pair }) => matches(query, [code, name, bankName, pair]))
+  const save = (saved: (table: Table, name: string) => unknown) => void saved(tableOf(found, day), `${day}`)
+  return (
+    <section class="card currencies" aria-labelledby="currencies" aria-busy={!rates.value}>
+      <div class="card-head">
+        <div>
+          <h2 id="currencies">{words.title}</h2>
+          <p class="quiet">{words.of(formats.value.day(day))}</p>
+        </div>
+        <div class="search">
+          {icons.search}
+          <label class="unseen" for={id}>
+            {words.search}
+          </label>
+          <input
+            id={id}
+            type="search"
+            class="field"
+            placeholder={words.search}
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+          <span class="unseen" role="status">
+            {query !== '' && words.found(found.length)}
+          </span>
+        </div>
+      </div>
+      {rates.failure && !rates.value ? (
+        <FailureNotice failure={rates.failure} />
+      ) : rates.value && found.length === 0 ? (
+        <Notice title={query === '' ? texts.value.dollar.none : words.none(query)}>
+          {query !== '' && (
+            <button type="button" class="button" onClick={() => setQuery('')}>
+              {words.clear}
+            </button>
+          )}
+        </Notice>
+      ) : (
+        <Rows rows={found} day={day} />
+      )}
+      <div class="buttons">
+        <button type="button" class="button" disabled={found.length === 0} onClick={() => save(saveCsv)}>
+          {icons.download}
+          {texts.value.history.csv}
+        </button>
+        <button type="button" class="button" disabled={found.length === 0} onClick={() => save(saveXlsx)}>
+          {icons.download}
+          {texts.value.history.excel}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+function Rows({ rows, day }: { rows: readonly Row[]; day: string }) {
+  return (
+    <ul class="currency-list">
+      {rows.map((row) => (
+        <li key={row.series_id}>
+          <CurrencyRow row={row} day={day} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** One is all of a row: a button that shows its history. */
+function CurrencyRow({ row, day }: { row: Row; day: string }) {
+  const { currencies, sides } = texts.value
+  const { name, code, pair, value, rate_date, rate_type } = row
+  const show = () => {
+    look({ pair })
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+    document
+      .getElementById('history')
+      ?.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'center' })
+  }
+  return (
+    <button
+      type="button"
+      class="currency"
+      aria-pressed={view.value.pair === pair}
+      title={currencies.chart(name)}
+      onClick={show}
+    >
+      <span class="currency-code">{code}</span>
+      <span class="currency-name">
+        {name}
+        <small>
+          {pair}
+          {rate_type !== 'referencia' && ` · ${sides[rate_type]}`}
+          {rate_date !== day && ` · ${formats.value.day(rate_date)}`}
+        </small>
+      </span>
+      <span class="currency-value">{formats.value.exact(value)}</span>
+    </button>
+  )
+}
+
+function rowsOf(rates: readonly Rate[], series: readonly Series[]): Row[] {
+  const names = new Map(series.map(({ id, name }) => [id, name]))
+  return rates.map((rate) => {
+    const code = foreignOf(rate)
+    const bankName = names.get(rate.series_id) ?? ''
+    return { ...rate, code, bankName, name: formats.value.currency(code) ?? (bankName || code) }
+  })
+}
+
+function tableOf(rows: readonly Row[], day: string): Table {
+  const { currencies, history, sides, convert } = texts.value
+  return {
+    title: day,
+    columns: [
+      { title: currencies.code, kind: 'text' },
+      { title: currencies.name, kind: 'text' },
+      { title: currencies.pair, kind: 'text' },
+      { title: convert.side, kind: 'text' },
+      { title: history.day, kind: 'day' },
+      { title: currencies.value, kind: 'number' },
+    ],
+    rows: rows.map(({ code, name, pair, rate_type, rate_date, value }) => [
+      code,
+      name,
+      pair,
+      sides[rate_type],
+      rate_date,
+      value,
+    ]),
+  }
+}

@@ -1,0 +1,108 @@
+// What the APIs answer, as far as the page reads it.
+
+import type { Point } from '../words/statistics.ts'
+
+export type RateSide = 'compra' | 'venta' | 'referencia'
+
+export type Latest = {
+  pair: string
+  rate_date: string
+  compra: string | null
+  venta: string | null
+  referencia: string | null
+  missing?: readonly string[]
+  rounded_to?: number
+}
+
+export type Rate = {
+  series_id: number
+  pair: string
+  base_currency: string
+  quote_currency: string
+  rate_type: RateSide
+  rate_date: string
+  value: string
+}
+
+export type Series = {
+  id: number
+  name: string
+  base_currency: string
+  quote_currency: string
+  rate_type: RateSide
+  first_data_date: string | null
+}
+
+export type History = { count: number; points: readonly Point[] }
+
+export type Conversion = {
+  rate_date: string
+  rate_type: RateSide
+  amount: string
+  rate: string
+  result: string
+  path: string
+  via_pivot: boolean
+  rounded_to?: number
+}
+
+export type SyncRun = {
+  id: number
+  trigger: string
+  status: 'ok' | 'parcial' | 'error' | null
+  date_from: string | null
+  date_to: string | null
+  inserted: number
+  updated: number
+  unchanged: number
+  message: string | null
+  started_at: string
+  finished_at: string | null
+}
+
+export type Health = {
+  status: 'ok' | 'degraded' | 'error'
+  rates: number
+  series: number
+  last_sync: string | null
+  exact?: false
+  detail?: { reasons?: readonly string[]; rounded?: string }
+}
+
+export type ProviderStatus = {
+  code: string
+  name: string
+  enabled: boolean
+  fresh: boolean
+  /** What is not, in words of the server. */
+  stale: readonly string[]
+  sides: readonly { rate_type: RateSide; newest: string | null; age_days: number | null }[]
+  exact: boolean
+  last_good_sync: string | null
+  next_sync: string | null
+}
+
+export type BackupStatus = {
+  schedule: string
+  next_run: string | null
+  last_run: string | null
+  last_status: 'ok' | 'error' | null
+  last_verified: string | null
+}
+
+export type Status = {
+  version: string
+  status: 'ok' | 'degraded'
+  reasons: readonly string[]
+  providers: readonly ProviderStatus[]
+  storage: {
+    rates: number
+    documents: number
+    contents: number
+    content_bytes: number
+    free_bytes: number
+  }
+  /** Null: the server makes none. */
+  backup: BackupStatus | null
+  runs: readonly SyncRun[]
+}

@@ -1,0 +1,89 @@
+// A description as tests read it: what it says of an operation, and whether an answer is as it says.
+
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+
+export type Schema = Record<string, unknown> & {
+  $ref?: string
+  required?: string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+}
+export type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema }
+export type DescribedResponse = {
+  description: string
+  headers?: Record<string, unknown>
+  content?: Record<string, { schema?: Schema }>
+}
+export type Operation = {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  parameters: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, DescribedResponse>
+}
+export type Document = {
+  openapi: string
+  info: { title: string; version: string }
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, unknown> }
+}
+
+export type Description = {
+  document: Document
+  /** What a schema says, where it may refer to a named one. */
+  resolved(schema: Schema): Schema
+  /** The check of a schema of the document. */
+  compiled(schema: Schema): ValidateFunction
+  operation(path: string, method?: string): Operation
+  /** The schema of an answer as JSON. */
+  schemaOf(path: string, status: number, method?: string): Schema
+  /** @throws AssertionError where the answer is not one that the operation is described to give */
+  holds(path: string, method: string, answer: { status: number; type: string; body: string }): void
+}
+
+const NAMED = '#/components/schemas/'
+
+export function describedIn(document: Document): Description {
+  const ajv = new Ajv2020({ strict: false, formats: { date: isDate, 'date-time': isInstant } })
+  ajv.addSchema({ $id: 'document', components: document.components }, 'document')
+  const checks = new Map<Schema, ValidateFunction>()
+  const absolute = (schema: Schema) =>
+    JSON.parse(JSON.stringify(schema).replaceAll(`"${NAMED}`, `"document${NAMED}`))
+  const compiled = (schema: Schema) => checks.getOrInsertComputed(schema, () => ajv.compile(absolute(schema)))
+  const operation = (path: string, method = 'get') =>
+    document.paths[path]?.[method] ?? assert.fail(`${method} ${path} is not described`)
+  return {
+    document,
+    compiled,
+    operation,
+    resolved: (schema) =>
+      (schema.$ref ? document.components.schemas[schema.$ref.slice(NAMED.length)] : schema) ??
+      assert.fail(schema.$ref),
+    schemaOf: (path, status, method) =>
+      operation(path, method).responses[status]?.content?.['application/json']?.schema ??
+      assert.fail(`${status} of ${path} is not described`),
+    holds(path, method, { status, type, body }) {
+      const about = `${method} ${path}: ${status} ${type} ${body.slice(0, 300)}`
+      const response = operation(path, method).responses[status] ?? assert.fail(`not described: ${about}`)
+      if (response.content === undefined) return assert.equal(body, '', about)
+      const [mediaType = ''] = type.split(';', 1)
+      const content =
+        response.content[mediaType] ?? response.content['*/*'] ?? assert.fail(`another type: ${about}`)
+      if (mediaType !== 'application/json' || !content.schema) return
+      const check = compiled(content.schema)
+      assert.ok(check(JSON.parse(body)), `${JSON.stringify(check.errors)}: ${about}`)
+    },
+  }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+function isInstant(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text))
+}

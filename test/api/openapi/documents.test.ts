@@ -1,0 +1,64 @@
+// What the description says of the documents API, beside live answers of it.
+
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { type Description, type Document, describedIn } from './description.ts'
+
+const LIST = '/api/v1/documents'
+
+let app: TestApp
+let description: Description
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+  description = describedIn((await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document)
+})
+
+const isAsDescribed = async (path: string, method: 'get' | 'post', response: Response) => {
+  const { status, headers } = response
+  const type = String(headers.get('content-type'))
+  description.holds(path, method, { status, type, body: await response.text() })
+}
+
+test('says what an upload answers, good or bad', async () => {
+  await isAsDescribed(CREATE, 'post', await post(app, CREATE, batch(pdf(), pdf())))
+  await isAsDescribed(CREATE, 'post', await post(app, CREATE, batch(pdf(), {})))
+  await isAsDescribed(CREATE, 'post', await post(app, CREATE, { ...batch(pdf()), company_id: 9 }))
+})
+
+test('says what a page answers, in either order, and which parameters there are', async () => {
+  for (const query of [
+    '',
+    '?limit=1',
+    '?after=9',
+    '?order=desc',
+    '?order=desc&before=1',
+    '?after=9&wait=1',
+  ]) {
+    await isAsDescribed(LIST, 'get', await read(app, LIST + query))
+  }
+  await isAsDescribed(LIST, 'get', await read(app, `${LIST}?before=1`))
+  const { parameters } = description.operation(LIST)
+  assert.deepEqual(
+    parameters.map(({ name, schema }) => [name, schema.enum ?? schema.type, schema.default]),
+    [
+      ['company_id', 'integer', undefined],
+      ['agent_id', 'integer', undefined],
+      ['limit', 'integer', 50],
+      ['order', ['asc', 'desc'], 'asc'],
+      ['after', 'integer', undefined],
+      ['before', 'integer', undefined],
+      ['wait', 'integer', undefined],
+    ],
+  )
+})
+
+test('would notice a page without the place to go on from', async () => {
+  const check = description.compiled(description.schemaOf(LIST, 200))
+  const page = { status: 'success', documents: [], has_more: false }
+  assert.ok(check({ ...page, next_after: 0 }) && check({ ...page, next_before: 0 }))
+  for (const wrong of [{}, { next_after: null }, { next_before: '1' }])
+    assert.ok(!check({ ...page, ...wrong }))
+})

@@ -1,0 +1,197 @@
+// The description: its shape, that it says what the contract says, and that live answers are as it says.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asOtherProcess, ENDPOINTS, openApp, send } from '../support.ts'
+import { type Document, describedIn, type Parameter } from './description.ts'
+
+const app = await openApp()
+await app.sync()
+await asOtherProcess(app, async (db) => {
+  const dates = { date_from: null, date_to: null, finished_at: null, message: 'in progress' }
+  const run = { provider_id: 1, trigger: 'retry', status: 'error', started_at: '2026-03-24T13:00:00.000Z' }
+  await db
+    .insertInto('sync_runs')
+    .values({ ...dates, ...run } as never)
+    .execute()
+})
+const description = describedIn(JSON.parse((await send(`${app.app.url}/openapi.json`)).body) as Document)
+const { document, compiled, resolved, schemaOf } = description
+
+const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', limit: 20 }
+
+// The contract's tables: name, place, whether required, type, default.
+const PARAMETERS: Record<string, string[]> = {
+  '/api/v1/health': [],
+  '/api/v1/providers': ['only_enabled boolean =false'],
+  '/api/v1/series': ['provider string', 'base string', 'quote string', 'only_enabled boolean =false'],
+  '/api/v1/rates/latest': [
+    `provider string =${DEFAULTS.provider}`,
+    `base string =${DEFAULTS.base}`,
+    `quote string =${DEFAULTS.quote}`,
+    'on date',
+  ],
+  '/api/v1/rates': ['on date', 'provider string', 'base string', 'quote string', 'exact boolean =false'],
+  '/api/v1/series/{series_id}/history': ['series_id integer in path required', 'from date', 'to date'],
+  '/api/v1/convert': [
+    'amount string required',
+    'from string required',
+    'to string required',
+    `provider string =${DEFAULTS.provider}`,
+    `type compra|venta|referencia =${DEFAULTS.type}`,
+    'on date',
+    'details boolean =false',
+  ],
+  '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
+  '/api/v1/scheduler': [],
+}
+
+const FIELDS: Record<string, string> = {
+  '/api/v1/health': 'status database scheduler providers series rates last_sync exact? detail?',
+  '/api/v1/providers': 'id code name country website? enabled',
+  '/api/v1/series':
+    'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
+    'first_data_date? enabled',
+  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia? rounded_to? missing?',
+  '/api/v1/rates':
+    'provider series_id external_code pair base_currency quote_currency rate_type rate_date value rounded_to?',
+  '/api/v1/series/{series_id}/history':
+    'provider series_id external_code pair rate_type date_from date_to count points',
+  '/api/v1/convert':
+    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs?',
+  '/api/v1/sync/runs':
+    'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
+    'finished_at?',
+}
+// Those of the contract, and that the client holds the answer; what any request may be answered with is among all.
+const ANY_REQUEST = '400 408 431 500 503'
+const STATUSES: Record<string, string> = {
+  '/api/v1/health': '200 401 422',
+  '/api/v1/providers': '200 304 401 422',
+  '/api/v1/series': '200 304 401 422',
+  '/api/v1/rates/latest': '200 304 401 404 422',
+  '/api/v1/rates': '200 304 401 422',
+  '/api/v1/series/{series_id}/history': '200 304 401 404 422',
+  '/api/v1/convert': '200 304 401 404 422',
+  '/api/v1/sync/runs': '200 401 422',
+  '/api/v1/scheduler': '200 401 422',
+}
+
+test('is OpenAPI 3.1 in shape', () => {
+  assert.match(document.openapi, /^3\.1\.\d$/)
+  assert.equal(document.info.version, '0.1.0')
+  assert.ok(document.info.title.length > 0)
+  assert.deepEqual(document.components.securitySchemes.apiKey, {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+  })
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
+  for (const { path, method, operationId, parameters, responses } of operations) {
+    assert.match(method, /^(get|post|delete)$/)
+    assert.match(operationId, /^\w+$/)
+    const places = parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)
+    assert.deepEqual(path.match(/\{\w+\}/g) ?? [], places)
+    for (const { name, schema } of parameters) {
+      const check = compiled(schema)
+      for (const example of [schema.default, ...((schema.examples as unknown[]) ?? [])]) {
+        assert.ok(example === undefined || check(example), `${path} ${name}: ${JSON.stringify(example)}`)
+      }
+    }
+    for (const [status, { description, content = {} }] of Object.entries(responses)) {
+      assert.match(status, /^[2-5]\d\d$/)
+      assert.ok(description.length > 0)
+      for (const { schema } of Object.values(content)) compiled(schema ?? {})
+    }
+  }
+})
+
+test('describes the nine endpoints and the probes, which nobody can change anything with', () => {
+  for (const path of [...Object.keys(PARAMETERS), '/healthz', '/readyz']) {
+    assert.deepEqual(Object.keys(document.paths[path] ?? {}), ['get'], path)
+  }
+})
+
+for (const [path, parameters] of Object.entries(PARAMETERS)) {
+  test(`describes the parameters of ${path} as the contract does`, () => {
+    const own = description.operation(path).parameters.filter((one) => one.in !== 'header')
+    assert.deepEqual(own.map(summaryOf), parameters)
+  })
+
+  test(`describes who may ask ${path} and what may come back`, () => {
+    const { security, responses } = description.operation(path)
+    assert.deepEqual(security, [{ apiKey: [] }])
+    const statuses = new Set(`${STATUSES[path]} ${ANY_REQUEST}`.split(' '))
+    assert.deepEqual(Object.keys(responses), [...statuses].sort())
+  })
+}
+
+for (const [path, fields] of Object.entries(FIELDS)) {
+  test(`requires every field of ${path} that the contract requires`, () => {
+    const answer = resolved(schemaOf(path, 200))
+    const object = resolved(answer.items ?? answer)
+    const names = fields.split(' ').map((field) => field.replace('?', ''))
+    const required = fields.split(' ').filter((field) => !field.endsWith('?'))
+    assert.deepEqual(Object.keys(object.properties ?? {}).sort(), names.sort())
+    for (const name of required) assert.ok(object.required?.includes(name), name)
+  })
+}
+
+const live: [status: number, path: string][] = [
+  ...ENDPOINTS.map((path): [number, string] => [200, path]),
+  [200, '/api/v1/rates/latest?base=EUR&quote=USD'],
+  [200, '/api/v1/rates?exact=true&on=2026-03-22'],
+  [200, '/api/v1/series/47/history?from=2026-03-21&to=2026-03-22'],
+  [200, '/api/v1/convert?amount=1&from=JPY&to=CRC'],
+  [200, '/healthz'],
+  [200, '/readyz'],
+  [404, '/api/v1/rates/latest?base=XXX'],
+  [404, '/api/v1/series/999/history'],
+  [404, '/api/v1/convert?amount=1&from=XXX&to=CRC'],
+  [422, '/api/v1/providers?only_enabled=2'],
+  [422, '/api/v1/series?base=1&quote='],
+  [422, '/api/v1/rates/latest?on=never'],
+  [422, '/api/v1/rates?exact=2&%zz'],
+  [422, '/api/v1/series/abc/history?from=1'],
+  [422, '/api/v1/convert'],
+  [422, '/api/v1/sync/runs?limit=201'],
+  [422, '/api/v1/health?verbose=1'],
+  [422, '/api/v1/scheduler?x'],
+]
+for (const [status, path] of live) {
+  test(`says what ${path} answers with ${status}`, async () => {
+    await isAsDescribed(path, status, { 'X-API-Key': app.key })
+  })
+}
+
+for (const path of ENDPOINTS) {
+  test(`says what ${path} answers without a key`, () => isAsDescribed(path, 401, {}))
+}
+
+test('would notice a wrong answer', () => {
+  const check = compiled(schemaOf('/api/v1/rates/latest', 200))
+  const right = { provider: 'a', pair: 'USD/CRC', rate_date: '2026-03-24' }
+  const sides = { compra: '1.5', venta: null, referencia: null }
+  assert.ok(check({ ...right, ...sides }))
+  for (const wrong of [{ compra: 1.5 }, { compra: '1.50' }, { compra: '1e3' }, { rate_date: '24/03/2026' }]) {
+    assert.ok(!check({ ...right, ...sides, ...wrong }), JSON.stringify(wrong))
+  }
+})
+
+async function isAsDescribed(path: string, status: number, headers: Record<string, string>) {
+  const answer = await send(app.app.url + path, { headers })
+  assert.equal(answer.status, status, answer.body)
+  const template = path.replace(/\?.*/, '').replace(/series\/\w+\/history/, 'series/{series_id}/history')
+  const type = String(answer.headers['content-type'])
+  description.holds(template, 'get', { status, type, body: answer.body })
+}
+
+function summaryOf({ name, in: place, required, schema }: Parameter): string {
+  const range = schema.minimum === undefined ? '' : ` ${schema.minimum}..${schema.maximum}`
+  const type = Array.isArray(schema.enum) ? schema.enum.join('|') : (schema.format ?? schema.type)
+  const fallback = schema.default === undefined ? '' : ` =${schema.default}`
+  return `${name} ${type}${range}${place === 'path' ? ' in path' : ''}${required ? ' required' : ''}${fallback}`
+}

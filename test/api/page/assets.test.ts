@@ -1,0 +1,101 @@
+// The page and its files as a browser asks for them. What is in them is tested in test/web.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { startTestApp } from '../../support/app.ts'
+import { openApp, send } from '../support.ts'
+
+const { app } = await openApp()
+const page = await send(`${app.url}/`)
+const FILES = [...page.body.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path = '']) => path)
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+test('/ is a page whose policy allows its own files alone', () => {
+  assert.equal(page.status, 200)
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.equal(page.headers['content-security-policy'], POLICY)
+  assert.equal(page.headers['referrer-policy'], 'no-referrer')
+  assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin')
+  assert.equal(page.headers['cross-origin-resource-policy'], 'same-origin')
+  assert.equal(page.headers['x-content-type-options'], 'nosniff')
+  assert.doesNotMatch(page.body, /<style|style=|<script>|\son\w+=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
+})
+
+test('each file that the page names is there, for ever under that name', async () => {
+  assert.deepEqual(FILES.map((path) => path.replace(/-[A-Z0-9]{8}\./, '.')).sort(), [
+    '/page/app.js',
+    '/page/boot.js',
+    '/page/style.css',
+  ])
+  for (const path of FILES) {
+    const { status, headers } = await send(`${app.url}${path}`)
+    assert.equal(status, 200)
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
+    assert.match(headers['content-type'] ?? '', path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
+  }
+})
+
+test('it goes packed to a client that takes it so, and is the same unpacked', async () => {
+  for (const path of ['/', ...FILES]) {
+    const plain = await send(`${app.url}${path}`)
+    const packed = await send(`${app.url}${path}`, { headers: { 'accept-encoding': 'br, gzip' } })
+    assert.equal(plain.headers['content-encoding'], undefined)
+    assert.equal(packed.headers['content-encoding'], 'gzip')
+    assert.equal(packed.headers.vary, 'Accept-Encoding')
+    assert.notEqual(packed.headers.etag, plain.headers.etag)
+    assert.deepEqual(gunzipSync(packed.bytes), plain.bytes)
+  }
+})
+
+test('a browser that has the page already is told so', async () => {
+  assert.equal(page.headers['cache-control'], 'no-cache')
+  const headers = { 'if-none-match': String(page.headers.etag) }
+  const again = await send(`${app.url}/`, { headers })
+  assert.deepEqual([again.status, again.body], [304, ''])
+  assert.equal((await send(`${app.url}/`, { headers: { 'if-none-match': '"another"' } })).status, 200)
+})
+
+test('what is no file of the page is not found, as JSON', async () => {
+  for (const path of [
+    '/nothing',
+    '/page',
+    '/page/',
+    '/page/app.js',
+    '/page/page.html',
+    '/page/..%2fpackage.json',
+  ]) {
+    const { status, headers, body } = await send(`${app.url}${path}`)
+    assert.equal(status, 404, path)
+    assert.match(headers['content-type'] ?? '', /^application\/json/)
+    assert.deepEqual(JSON.parse(body), { detail: 'Not found' })
+  }
+  assert.equal((await send(`${app.url}/`, { method: 'POST' })).status, 405)
+})
+
+test('a name that another site lets resolve to this machine is not served', async () => {
+  for (const path of ['/', FILES[0]]) {
+    const { status } = await send(`${app.url}${path}`, { headers: { host: 'evil.example' } })
+    assert.equal(status, 421)
+  }
+  assert.equal((await send(`${app.url}/`, { headers: { host: 'localhost' } })).status, 200)
+})
+
+test('no website may read it, whichever the operator has let in', async (t) => {
+  const open = await startTestApp(t, { listen: { corsOrigins: ['*'] } })
+  const { headers } = await send(`${open.app.url}/`, { headers: { origin: 'https://example.com' } })
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => name.startsWith('access-control')),
+    [],
+  )
+})
+
+test('what a client adds to the address is not read, and so not repeated', async () => {
+  for (const query of ['?apikey=cbk_a%ffb', '?utm_source=x', '?%00']) {
+    const { status, body } = await send(`${app.url}/${query}`)
+    assert.deepEqual([status, body], [200, page.body], query)
+  }
+})

@@ -1,0 +1,13 @@
+// The metrics that a query of Prometheus names, each with the labels that it is matched, summed or told apart by.
+
+const METRIC = /\b(up|(?:cambista|process|nodejs)_\w+)(?:\{([^}]*)\})?/g
+
+export function* metricsNamed(expr: string): Generator<{ metric: string; labels: string[] }> {
+  const grouped = [...expr.matchAll(/\b(?:by|without|on|ignoring) *\(([^)]*)\)/g)].flatMap(([, names = '']) =>
+    names.split(',').map((name) => name.trim()),
+  )
+  for (const [, metric = '', matchers = ''] of expr.matchAll(METRIC)) {
+    const matched = [...matchers.matchAll(/(\w+) *(?:=~|!~|!=|=)/g)].map(([, label = '']) => label)
+    yield { metric, labels: [...matched, ...grouped] }
+  }
+}

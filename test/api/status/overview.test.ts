@@ -1,0 +1,139 @@
+// /api/v1/status: what a person sees who looks after the server (decisions 2.17).
+
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { VERSION } from '../../../src/assets.ts'
+import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
+import { until } from '../../support/terminal.ts'
+import { type Document, describedIn } from '../openapi/description.ts'
+import { asOtherProcess } from '../support.ts'
+
+type Status = {
+  version: string
+  status: string
+  reasons: string[]
+  providers: Record<string, unknown>[]
+  storage: Record<string, number>
+  backup: Record<string, unknown> | null
+  runs: { status: string; message: string | null }[]
+}
+
+const status = (app: TestApp) => app.json<Status>('/api/v1/status')
+
+async function checkDescribed(app: TestApp): Promise<void> {
+  const description = describedIn((await (await app.get('/openapi.json')).json()) as Document)
+  const response = await app.get('/api/v1/status')
+  const type = String(response.headers.get('content-type'))
+  description.holds('/api/v1/status', 'get', { status: response.status, type, body: await response.text() })
+}
+
+test('before the first sync it says what there is not', async (t) => {
+  const app = await startTestApp(t)
+  const { version, providers, storage, backup, runs, ...health } = await status(app)
+  assert.deepEqual(health, {
+    status: 'degraded',
+    reasons: ['the dollar has no value of compra', 'the dollar has no value of venta'],
+  })
+  assert.deepEqual([version, backup, runs], [VERSION, null, []])
+  const { free_bytes, ...stored } = storage
+  assert.deepEqual(stored, { rates: 0, documents: 0, contents: 0, content_bytes: 0 })
+  assert.ok((free_bytes ?? 0) > 0)
+  assert.deepEqual(providers, [
+    {
+      code: 'bccr',
+      name: 'Banco Central de Costa Rica',
+      enabled: true,
+      fresh: false,
+      stale: health.reasons,
+      sides: ['compra', 'venta'].map((rate_type) => ({ rate_type, newest: null, age_days: null })),
+      exact: true,
+      last_good_sync: null,
+      next_sync: null,
+    },
+  ])
+  await checkDescribed(app)
+})
+
+test('after a sync and an upload it says what there is', async (t) => {
+  const app = await startTestApp(t, { scheduler: true })
+  await until(async () => (await status(app)).runs[0]?.status === 'ok')
+  await fillDirectory(app)
+  await post(app, CREATE, batch(pdf('one'), pdf('three'), pdf('one')))
+  await until(async () => (await status(app)).storage.documents === 3)
+  const shown = await status(app)
+  assert.deepEqual([shown.status, shown.reasons], ['ok', []])
+  const { contents, content_bytes, rates } = shown.storage
+  assert.deepEqual([contents, content_bytes], [2, 8])
+  assert.equal(rates, (await app.json<{ rates: number }>('/api/v1/health')).rates)
+  const [provider] = shown.providers
+  assert.deepEqual(
+    [provider?.fresh, provider?.exact, provider?.next_sync],
+    [...[true, true], '2026-03-25T11:00:00.000Z'],
+  )
+  assert.deepEqual(provider?.sides, [
+    { rate_type: 'compra', newest: '2026-03-25', age_days: -1 },
+    { rate_type: 'venta', newest: '2026-03-25', age_days: -1 },
+  ])
+  assert.deepEqual(shown.runs, await app.json('/api/v1/sync/runs'))
+  app.clock.now = new Date('2026-03-29T12:00:00Z')
+  const later = await status(app)
+  assert.equal(later.status, 'degraded')
+  assert.deepEqual(later.providers[0]?.stale, later.reasons)
+  assert.match(later.reasons[0] ?? '', /^the newest compra of the dollar is of 2026-03-25, 4 days ago$/)
+  await checkDescribed(app)
+})
+
+test('rounded values are not exact', async (t) => {
+  const app = await startTestApp(t, { token: null })
+  await app.sync({ from: '2026-03-20', to: '2026-03-24' })
+  assert.equal((await status(app)).providers[0]?.exact, false)
+})
+
+test('at most the last 20 runs are shown', async (t) => {
+  const app = await startTestApp(t)
+  for (let run = 0; run < 22; run++) await app.sync({ from: '2026-03-24', to: '2026-03-24' })
+  const { runs } = await status(app)
+  assert.deepEqual([runs.length, runs], [20, await app.json('/api/v1/sync/runs?limit=20')])
+})
+
+test('backups, and whether the newest was verified; no path of the machine', async (t) => {
+  const home = temporaryDirectory(t)
+  mkdirSync(join(home, 'disk'))
+  const app = await startTestApp(t, { backup: { dir: join(home, 'disk/set'), cron: '30 3 * * *', keep: 7 } })
+  await until(async () => (await status(app)).backup?.last_status === 'ok')
+  const { backup } = await status(app)
+  assert.deepEqual(backup, {
+    schedule: '30 3 * * *',
+    next_run: '2026-03-25T09:30:00.000Z',
+    last_run: '2026-03-24T12:00:00.000Z',
+    last_status: 'ok',
+    last_verified: '2026-03-24T12:00:00.000Z',
+  })
+  const text = await (await app.get('/api/v1/status')).text()
+  for (const path of [home, app.dataDir, '/tmp']) assert.ok(!text.includes(path), path)
+  await checkDescribed(app)
+})
+
+test('a key that was made for URLs does not open it, wherever it stands', async (t) => {
+  const app = await startTestApp(t)
+  await asOtherProcess(app, (db) =>
+    insertApiKey(db, {
+      name: 'sheet',
+      hash: hashOfSecret('cbk_sheet'),
+      createdAt: '2026-03-01T00:00:00Z',
+      kind: 'url',
+    }),
+  )
+  const { url } = app.app
+  const of = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(url + path, { headers })).status
+  await until(async () => (await of('/api/v1/rates', { 'x-api-key': 'cbk_sheet' })) === 200)
+  assert.equal(await of('/api/v1/status', { 'x-api-key': 'cbk_sheet' }), 401)
+  assert.equal(await of('/api/v1/status?key=cbk_sheet'), 401)
+  assert.equal(await of(`/k/cbk_sheet/api/v1/status`), 404)
+})

@@ -1,0 +1,77 @@
+// A link that opens the page signed in: printed beside the running server, and good for what it was made for.
+
+import assert from 'node:assert/strict'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ask, browserOf, makeToken } from '../../api/page/support.ts'
+import { startTestApp } from '../../support/app.ts'
+import { makeDirectory, runJson } from '../../support/company.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+test('prints a link to the running server, for a key, a token or both', async (t) => {
+  const app = await startTestApp(t)
+  const { url } = app.app
+  await makeDirectory(app.dataDir)
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  await makeToken(app, 'scans', '--company', '7')
+  const end = await runCommand(['web', '--key', 'erp', '--token', 'scans', '--data-dir', app.dataDir])
+  assert.equal(end.code, 0, end.err)
+  assert.match(end.err, /^Signs in with key erp and token scans, once and within 5 minutes:$/m)
+  const [, origin, code] = /^(.*)\/#login=([\w-]{32})\n$/.exec(end.out) ?? []
+  assert.equal(origin, url)
+  const browser = browserOf(url, await ask(`${url}/session`, { json: { code } }))
+  const { key, token } = JSON.parse((await browser.ask('/session')).body)
+  assert.deepEqual([key.name, token.name], ['erp', 'scans'])
+  const shown = await runJson<{ url: string; ends_at: string }>(app.dataDir, 'web', '--token', 'scans')
+  assert.match(shown.url, /#login=[\w-]{32}$/)
+  const ends = Date.parse(shown.ends_at) - Date.now()
+  assert.ok(ends > 4 * 60_000 && ends <= 5 * 60_000)
+})
+
+test('--url is the address that browsers use', async (t) => {
+  const app = await startTestApp(t)
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  const link = await runJson<{ url: string }>(
+    app.dataDir,
+    'web',
+    '--key',
+    'erp',
+    '--url',
+    'https://rates.example.com',
+  )
+  assert.match(link.url, /^https:\/\/rates\.example\.com\/#login=/)
+})
+
+test('the address is a file for its owner alone, and gone when the server is', async (t) => {
+  const app = await startTestApp(t)
+  const file = join(app.dataDir, 'serve.url')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  await app.app.close()
+  assert.equal(existsSync(file), false)
+  const end = await runCommand(['web', '--key', 'erp', '--data-dir', app.dataDir])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /no server runs on this data directory: start one, or give its --url/)
+})
+
+test('where a browser could not sign in no link is made', async (t) => {
+  const app = await startTestApp(t, { listen: { host: '0.0.0.0' } })
+  await runJson(app.dataDir, 'key', 'create', 'erp')
+  const { url } = await runJson<{ url: string }>(app.dataDir, 'web', '--key', 'erp')
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/#login=/)
+  await runJson(app.dataDir, 'key', 'create', 'sheet', '--in-url')
+  for (const [words, message] of [
+    ['--key nothing', /there is no key named nothing: see cambista key list/],
+    ['--token nothing', /there is no token named nothing/],
+    ['--key sheet', /key sheet was made for URLs or is one of the bank: it does not sign in/],
+  ] as const) {
+    const end = await runCommand(['web', ...words.split(' '), '--data-dir', app.dataDir])
+    assert.equal(end.code, 1)
+    assert.match(end.err, message)
+    assert.equal(end.out, '')
+  }
+  const none = await runCommand(['web', '--data-dir', app.dataDir])
+  assert.equal(none.code, 2)
+  assert.match(none.err, /give --key NAME, --token NAME or both/)
+})

@@ -1,0 +1,157 @@
+// Which language the help has: the table of locales, and that nothing but the help and what was mistyped follows it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { COMMANDS } from '../../../src/cli/commands.ts'
+import { type Language, languageOf } from '../../../src/cli/language/language.ts'
+import { run } from '../../../src/main.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+const LOCALES: [Record<string, string>, Language][] = [
+  [{}, 'en'],
+  [{ LANG: '' }, 'en'],
+  [{ LANG: 'C' }, 'en'],
+  [{ LANG: 'C.UTF-8' }, 'en'],
+  [{ LANG: 'POSIX' }, 'en'],
+  [{ LANG: 'en_US.UTF-8' }, 'en'],
+  [{ LANG: 'es' }, 'es'],
+  [{ LANG: 'es_CR' }, 'es'],
+  [{ LANG: 'es_CR.UTF-8' }, 'es'],
+  [{ LANG: 'es_ES@euro' }, 'es'],
+  [{ LANG: 'es.UTF-8' }, 'es'],
+  [{ LANG: 'est_EE.UTF-8' }, 'en'],
+  [{ LANG: 'pt_BR.UTF-8' }, 'en'],
+  [{ LANG: 'nonsense es' }, 'en'],
+  // LC_ALL before LC_MESSAGES before LANG; an empty one is an unset one.
+  [{ LC_MESSAGES: 'es_CR.UTF-8', LANG: 'en_US.UTF-8' }, 'es'],
+  [{ LC_MESSAGES: 'en_US.UTF-8', LANG: 'es_CR.UTF-8' }, 'en'],
+  [{ LC_MESSAGES: '', LANG: 'es_CR.UTF-8' }, 'es'],
+  [{ LC_ALL: 'C', LC_MESSAGES: 'es_CR.UTF-8', LANG: 'es_CR.UTF-8' }, 'en'],
+  [{ LC_ALL: 'es_CR.UTF-8', LC_MESSAGES: 'en_US.UTF-8', LANG: 'C' }, 'es'],
+  [{ LC_ALL: '', LC_MESSAGES: '', LANG: 'es' }, 'es'],
+  [{ LC_TIME: 'es_CR.UTF-8', LANG: 'en_US.UTF-8' }, 'en'],
+  // LANGUAGE goes before them, but not before the locale of no language.
+  [{ LANGUAGE: 'es', LANG: 'en_US.UTF-8' }, 'es'],
+  [{ LANGUAGE: 'es_CR:en', LC_ALL: 'en_US.UTF-8' }, 'es'],
+  [{ LANGUAGE: 'fr:es:en', LANG: 'fr_FR.UTF-8' }, 'es'],
+  [{ LANGUAGE: 'en:es', LANG: 'es_CR.UTF-8' }, 'en'],
+  [{ LANGUAGE: 'fr', LANG: 'es_CR.UTF-8' }, 'en'],
+  [{ LANGUAGE: '', LANG: 'es_CR.UTF-8' }, 'es'],
+  [{ LANGUAGE: 'es' }, 'en'],
+  [{ LANGUAGE: 'es', LANG: 'C' }, 'en'],
+  [{ LANGUAGE: 'es', LC_ALL: 'POSIX', LANG: 'es_CR.UTF-8' }, 'en'],
+]
+for (const [env, expected] of LOCALES) {
+  const shown = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  test(`${shown.join(' ') || 'no locale'} is ${expected}`, async () => {
+    assert.equal(languageOf(env), expected)
+    const { out } = await runCommand(['--help'], env)
+    assert.match(out, expected === 'es' ? /^Uso: cambista COMANDO/m : /^Usage: cambista COMMAND/m)
+  })
+}
+
+test('English help is the same in each locale that is not Spanish, and none of its lines is wrapped', async () => {
+  for (const words of [[], ...COMMANDS.map(({ name }) => name.split(' '))]) {
+    const plain = await runCommand([...words, '--help'])
+    for (const LANG of ['C', 'en_US.UTF-8', 'fr_FR.UTF-8']) {
+      assert.deepEqual(await runCommand([...words, '--help'], { LANG }), plain)
+    }
+  }
+  const { out } = await runCommand(['serve', '--help'])
+  assert.ok(
+    out.includes(`
+Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):
+  --host ADDRESS          address to listen on (default 127.0.0.1)
+  --port PORT             port to listen on; 0 takes a free one (default 8080)
+  --also-listen URL       answer in the shapes of other services at this address too, such as https://0.0.0.0:443; give it again for each
+`),
+  )
+})
+
+const MISTYPED: [line: string, english: string, spanish: string][] = [
+  ['bogus', 'there is no command "bogus"', 'no existe el comando "bogus"'],
+  [
+    'key maek',
+    'there is no command "key maek", but there are: key create, key list, key revoke, key rotate',
+    'no existe el comando "key maek"; sí existen: key create, key list, key revoke, key rotate',
+  ],
+  [
+    'kye create',
+    'there is no command "kye create": did you mean cambista key create?',
+    'no existe el comando "kye create"; ¿quizás cambista key create?',
+  ],
+  ['--json', 'COMMAND is missing', 'falta el COMANDO'],
+  [
+    'serve --prot 1',
+    "unknown flag '--prot': did you mean --port?",
+    "opción desconocida '--prot'; ¿quizás --port?",
+  ],
+  [
+    'demo --frobnicate',
+    "unknown flag '--frobnicate': this command takes --host, --port",
+    "opción desconocida '--frobnicate'; este comando acepta --host, --port",
+  ],
+  [
+    'version --frobnicate',
+    "unknown flag '--frobnicate': this command takes none",
+    "opción desconocida '--frobnicate'; este comando no acepta opciones",
+  ],
+  ['serve --frobnicate', "unknown flag '--frobnicate'", "opción desconocida '--frobnicate'"],
+  [
+    'key create',
+    'NAME is missing; usage: cambista key create NAME [flags]',
+    'falta NOMBRE; uso: cambista key create NOMBRE [opciones]',
+  ],
+  [
+    'key create a b',
+    'unexpected "b"; usage: cambista key create NAME [flags]',
+    'sobra "b"; uso: cambista key create NOMBRE [opciones]',
+  ],
+  ['company create --code A', '--name is missing', 'falta --name'],
+  [
+    'token create a',
+    '--allow is missing: give one or more of documents:POST, agent:POST, documents:GET',
+    'falta --allow, con uno o más de estos valores: documents:POST, agent:POST, documents:GET',
+  ],
+  [
+    'manual backup',
+    'there is no topic "backup": did you mean backups?',
+    'no existe el tema "backup"; ¿quizás backups?',
+  ],
+]
+for (const [line, english, spanish] of MISTYPED) {
+  test(`cambista ${line}: ${spanish}`, async () => {
+    const words = line.split(' ')
+    const plain = await runCommand(words)
+    assert.deepEqual([plain.code, plain.out, plain.err.split('\n')[0]], [2, '', `cambista: ${english}`])
+    assert.match(plain.err, /\nTry cambista --help, or cambista .+ --help\.\n$/)
+    const end = await runCommand(words, { LANG: 'es_CR.UTF-8' })
+    assert.deepEqual([end.code, end.out, end.err.split('\n')[0]], [2, '', `cambista: ${spanish}`])
+    assert.match(end.err, /\nLa ayuda está en cambista --help y en cambista .+ --help\.\n$/)
+  })
+}
+
+test('what a value must be, results and other errors are English in each locale', async (t) => {
+  const env = { LANG: 'es_CR.UTF-8', CAMBISTA_DATA_DIR: `${temporaryDirectory(t)}/data` }
+  const value = await runCommand(['serve', '--port', 'x'], env)
+  assert.match(value.err, /^cambista: --port must be an integer from 0 to 65535, not "x"\n/)
+  assert.match((await runCommand(['key', 'list'], env)).err, /^cambista: there is no cambista database in /)
+  assert.match((await runCommand(['key', 'create', 'erp'], env)).err, /^Key 1 \(erp\), shown only now/)
+})
+
+test('the journal is English in each locale', async () => {
+  let err = ''
+  const code = await run(['serve', '--prot', '1'], {
+    env: { LANG: 'es_CR.UTF-8' },
+    out() {},
+    err: (text) => {
+      err += text
+    },
+    interactive: false,
+    journal: true,
+    stop: new AbortController().signal,
+  })
+  assert.equal(code, 2)
+  assert.match(err, /unknown flag '--prot': did you mean --port\?\nTry cambista --help/)
+})

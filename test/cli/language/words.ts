@@ -1,0 +1,26 @@
+// What tells Spanish from English, and well written Spanish from such without accents.
+
+import assert from 'node:assert/strict'
+
+const ENGLISH =
+  'the of and with that is are be it its this these those not only from which when where what has have for to in on by or an as at if than such all each other one'
+const UNACCENTED =
+  'opcion direccion mas dias codigo tambien sesion conexion version numero pagina ningun segun despues ultimo ultima unico unica sincronizacion configuracion conversion metricas historico maquina tamano minimo maximo espanol quizas'
+
+/** @throws when a text has English words, words without their accents, or letters that are not composed */
+export function checkSpanish(text: string): void {
+  // What is typed is English: commands, flags, code, names of files and of fields.
+  const prose = text
+    .replaceAll(/```[\s\S]*?```|`[^`]*`|\]\([^)]*\)|"[^"\n]*"/g, ' ')
+    .replaceAll(/^ *cambista .*$|cambista \w+ \w+|^(Ejemplo|Uso): .*$|^ {2}[a-z]+( [a-z]+)?(?= )/gm, ' ')
+  assert.deepEqual(wordsOf(prose, ENGLISH), [], 'English words')
+  assert.deepEqual(wordsOf(prose, UNACCENTED), [], 'accents are missing')
+  assert.match(prose, /[áéíóúñ]/)
+  assert.equal(text, text.normalize('NFC'))
+}
+
+function wordsOf(text: string, list: string): string[] {
+  const unwanted = new Set(list.split(' '))
+  const words = text.match(/(?<![\p{L}\d/_.-])\p{L}+(?![\p{L}\d/_-])/gu) ?? []
+  return [...new Set(words.filter((word) => unwanted.has(word.toLowerCase())))]
+}

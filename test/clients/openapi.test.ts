@@ -1,0 +1,56 @@
+// What programs that read descriptions say of /openapi.json.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import type { Document } from '../api/openapi/description.ts'
+import { temporaryDirectory } from '../support/app.ts'
+import { openForClients, readBy, run } from './support.ts'
+
+const app = await openForClients()
+let dir: string
+let file: string
+before(async (t) => {
+  dir = temporaryDirectory(t as Parameters<typeof temporaryDirectory>[0])
+  file = join(dir, 'openapi.json')
+  writeFileSync(file, await (await fetch(`${app.app.url}/openapi.json`)).text())
+})
+
+test("Redocly's recommended rules and Spectral's find nothing", async () => {
+  assert.deepEqual(await readBy<string[]>('lint-openapi.mjs', [file]), [])
+})
+
+test('they would find a parameter without a description, and an operation without credentials', async () => {
+  const document = (await (await fetch(`${app.app.url}/openapi.json`)).json()) as Document
+  delete document.paths['/api/v1/convert']?.get?.parameters[0]?.description
+  document.paths['/healthz'] = { get: { ...document.paths['/healthz']?.get, security: undefined } as never }
+  const other = join(dir, 'other.json')
+  writeFileSync(other, JSON.stringify(document))
+  const found = (await readBy<string[]>('lint-openapi.mjs', [other])).map((line) =>
+    line.split(' ', 2).join(' '),
+  )
+  assert.deepEqual(
+    new Set(found),
+    new Set(['redocly security-defined', 'spectral oas3-parameter-description']),
+  )
+})
+
+test('the types that openapi-typescript makes of it are used under strict tsc', async () => {
+  writeFileSync(join(dir, 'api.d.ts'), await readBy<string>('openapi-types.mjs', [file]))
+  const use = (type: string) => `import type { components, paths } from './api.d.ts'
+type Answer = paths['/api/v1/convert']['get']['responses'][200]['content']['application/json']
+type Asked = paths['/api/v1/convert']['get']['parameters']['query']
+export const asked: Asked = { amount: '1', from: 'USD', to: 'CRC', type: 'compra' }
+export const result = (answer: Answer): ${type} => answer.result
+export const points = (history: components['schemas']['SeriesHistory']) => history.points.map(({ value }) => value)
+`
+  const check = (type: string) => {
+    writeFileSync(join(dir, 'use.ts'), use(type))
+    const options = ['--strict', '--noEmit', '--exactOptionalPropertyTypes', '--module', 'nodenext']
+    const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc')
+    return run(tsc, [...options, '--allowImportingTsExtensions', '--ignoreConfig', join(dir, 'use.ts')])
+  }
+  await check('string')
+  await assert.rejects(check('number'), ({ stdout }) => /not assignable to type 'number'/.test(stdout))
+})

@@ -1,0 +1,175 @@
+// Clients that wait for documents, in random interleavings with uploads, restarts and lost answers: each handles every
+// document that it wants once, in the order of the ids, and none sleeps while there is something for it.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { acceptUpload } from '../../../src/domain/documents/accept.ts'
+import { type Arrivals, createArrivals } from '../../../src/domain/documents/arrivals.ts'
+import { documentsOnceThere, type PageOfDocuments } from '../../../src/domain/documents/queries.ts'
+import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
+import { createMemoryBudget } from '../../../src/memory-budget.ts'
+import { openDatabase, openReads } from '../../../src/store/sqlite/database.ts'
+import type { Db } from '../../../src/store/tables.ts'
+import { openTestBlobs } from '../../support/company.ts'
+import { fillDatabase } from '../../support/directory.ts'
+import { type Random, randomOf } from '../../support/rates/random-bank.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
+
+const INTERLEAVINGS = 1000
+const FOREVER_MS = 3_600_000 // only a commit ends such a wait, so that one that was missed is noticed
+const PARTIES = [
+  { company_id: 1, agent_id: 1, owner_id: 1 },
+  { company_id: 2, agent_id: 3, owner_id: 2 },
+] as const
+const FILTERS: Pick<PageOfDocuments, 'companyId' | 'agentId'>[] = [
+  {},
+  { companyId: 1 },
+  { agentId: 3 },
+  { companyId: 2, agentId: 3 },
+]
+
+type Server = { db: ReturnType<typeof openDatabase>; reads: ReturnType<typeof openReads>; arrivals: Arrivals }
+type Client = { bound: number | null; filter: (typeof FILTERS)[number]; cursor: number; handled: number[] }
+
+/** The server's part: a database, and uploads into it; a restart closes all of it and opens it again. */
+async function openWorld(t: TestContext) {
+  const dataDir = temporaryDirectory(t)
+  await fillDatabase(dataDir)
+  const blobs = await openTestBlobs(dataDir)
+  const budget = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 })
+  const open = (): Server => {
+    const db = openDatabase(dataDir)
+    return { db, reads: openReads(dataDir), arrivals: createArrivals() }
+  }
+  const world = { server: open(), answering: new Set<Promise<unknown>>(), newest: 0, isDown: false }
+  const close = async () => {
+    world.isDown = true
+    world.server.arrivals.close()
+    await Promise.allSettled(world.answering)
+    await Promise.all([world.server.db.destroy(), world.server.reads.destroy()])
+  }
+  t.after(close)
+  return Object.assign(world, {
+    async restart() {
+      await close()
+      world.server = open()
+      world.isDown = false
+    },
+    /** Keeps so many documents, as a request does, and says what was answered. */
+    async upload(party: (typeof PARTIES)[number], count: number): Promise<number[]> {
+      using memory = budget.open()
+      const contents = blobs.beginBatch(memory)
+      const writer = contents.begin()
+      await writer.write(Buffer.from('hola'))
+      const content = await writer.keep()
+      const files = createUploadedFiles(memory)
+      for (let at = 0; at < count; at++) files.add({ name: 'a.txt', mimetype: 'text/plain', content })
+      const documents = { total: count, faults: [], faulty: 0, kept: { files, contents } }
+      const { db, arrivals } = world.server
+      const deps = { db, arrivals, blobs, clock: () => new Date('2026-03-24T12:00:00Z') }
+      const sender = { tokenId: 1, companyId: null, key: undefined }
+      const { runs } = await acceptUpload(deps, { ...party, documents }, sender)
+      const ids = runs.flatMap(({ id, count }) => Array.from({ length: count }, (_, at) => id + at))
+      world.newest = ids.at(-1) ?? world.newest
+      return ids
+    },
+  })
+}
+
+test(`${INTERLEAVINGS} random interleavings of uploads, waits and restarts`, async (t) => {
+  const world = await openWorld(t)
+  const counts = { documents: 0, waits: 0, empty: 0, restarts: 0, lost: 0 }
+  for (let seed = 1; seed <= INTERLEAVINGS; seed++) {
+    const random = randomOf(seed)
+    const clients = Array.from({ length: random.int(1, 4) }, (): Client => {
+      const filter = FILTERS[random.int(0, FILTERS.length - 1)] ?? {}
+      const bound = filter.companyId ?? (random.chance(0.3) && filter.agentId === undefined ? 1 : null)
+      return { bound, filter, cursor: world.newest, handled: [] }
+    })
+    world.server.arrivals = createArrivals()
+    let isOver = false
+    using _stop = {
+      [Symbol.dispose]() {
+        isOver = true // also when an upload fails: the loops end
+        world.server.arrivals.close()
+      },
+    }
+    const loops = clients.map(async (client) => {
+      while (!isOver) {
+        for (let turns = random.int(1, 3); turns > 0; turns--) await turn()
+        if (world.isDown) continue
+        const page = { limit: random.int(1, 3), order: 'asc', after: client.cursor } as const
+        const { reads, arrivals } = world.server
+        const db = slowly(reads, random)
+        const asked = { ...client.filter, page }
+        const answer = documentsOnceThere({ db, arrivals }, client.bound, asked, patience(client, random))
+        world.answering.add(answer)
+        const { documents } = await answer
+        world.answering.delete(answer)
+        counts.waits++
+        if (documents.length === 0) counts.empty++
+        if (random.chance(0.1)) {
+          counts.lost++
+          continue // the client did not get the answer, or was killed: it asks again from where it was
+        }
+        client.handled.push(...documents.map(({ id }) => id))
+        client.cursor = documents.at(-1)?.id ?? client.cursor
+      }
+    })
+    const wanted = clients.map((): number[] => [])
+    for (let uploads = random.int(1, 3); uploads > 0; uploads--) {
+      for (let turns = random.int(0, 8); turns > 0; turns--) await turn()
+      if (random.chance(0.08)) {
+        await world.restart()
+        counts.restarts++
+      }
+      const party = PARTIES[random.int(0, 1)] ?? PARTIES[0]
+      const ids = await world.upload(party, random.int(1, 4))
+      counts.documents += ids.length
+      for (const [at, { bound, filter }] of clients.entries()) {
+        const company = filter.companyId ?? bound ?? party.company_id
+        const agent = filter.agentId ?? party.agent_id
+        if (company === party.company_id && agent === party.agent_id) wanted[at]?.push(...ids)
+      }
+    }
+    const haveAll = () => clients.every(({ handled }, at) => handled.length >= (wanted[at]?.length ?? 0))
+    for (let turns = 0; turns < 200 && !haveAll(); turns++) await turn()
+    await until(haveAll).catch(() => {}) // what is missing is shown below
+    isOver = true
+    world.server.arrivals.close() // those that wait for more
+    await Promise.all(loops)
+    assert.deepEqual(
+      clients.map(({ handled }) => handled),
+      wanted,
+      `seed ${seed}`,
+    )
+  }
+  t.diagnostic(JSON.stringify(counts))
+  assert.ok(counts.empty > 100 && counts.restarts > 100 && counts.lost > 100, JSON.stringify(counts))
+})
+
+/** The same, but commits may come between an answer of the database and its reader. */
+function slowly(db: Db, random: Random): Db {
+  return db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      for (let turns = random.int(0, 4); turns > 0; turns--) await turn()
+      return result
+    },
+  })
+}
+
+function patience({ bound }: Client, random: Random) {
+  const ms = random.chance(0.8) ? FOREVER_MS : random.int(0, 25)
+  const leavesAfter = random.chance(0.1) ? random.int(0, 25) : undefined
+  return {
+    ms,
+    access: async () => bound,
+    watch(gone: () => void) {
+      if (leavesAfter !== undefined) setTimeout(gone, leavesAfter)
+      return { [Symbol.dispose]() {} }
+    },
+  }
+}

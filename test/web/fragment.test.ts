@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  FIRST_VIEW,
+  fragmentOf,
+  SCREENS,
+  SIDES,
+  SPANS,
+  viewAfter,
+  viewOf,
+} from '../../src/web/words/fragment.ts'
+
+test('the first view needs no words', () => {
+  assert.equal(fragmentOf(FIRST_VIEW), '#rates')
+  assert.deepEqual(viewOf(''), FIRST_VIEW)
+})
+
+test('a view is the same after it was sent as a link', () => {
+  const code = fc.constantFrom('USD', 'CRC', 'JPY', 'EUR', 'XDR')
+  const day = fc.constantFrom('', '2019-03-12', '2024-02-29')
+  const rates = fc.record({
+    on: day,
+    pair: fc.constantFrom('USD/CRC', 'EUR/USD'),
+    span: fc.constantFrom(...SPANS),
+    table: fc.boolean(),
+    amount: fc.constantFrom('1000', '0.125', '1234567890123456789.012345'),
+    source: code,
+    target: code,
+    side: fc.constantFrom(...SIDES),
+  })
+  fc.assert(
+    fc.property(rates, (parts) => {
+      const view = { ...FIRST_VIEW, ...parts }
+      assert.deepEqual(viewOf(fragmentOf(view)), view)
+    }),
+  )
+  const range = { ...FIRST_VIEW, from: '2025-10-01', to: '2026-09-30' }
+  assert.deepEqual(viewOf(fragmentOf(range)), range)
+  const documents = { ...FIRST_VIEW, screen: 'documents' as const, company: 7, agent: 12 }
+  assert.equal(fragmentOf(documents), '#documents?company=7&agent=12')
+  assert.deepEqual(viewOf('#documents?company=7&agent=12'), documents)
+})
+
+test('what a fragment says wrongly is left out', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const { screen } = viewOf(`#${text}`)
+      assert.ok(SCREENS.includes(screen))
+    }),
+  )
+  const wrong =
+    '#rates?on=2026-02-30&pair=<b>&span=2y&from=2026-05-01&to=2026-01-01&amount=1e9&source=usd&company=-1'
+  assert.deepEqual(viewOf(wrong), FIRST_VIEW)
+})
+
+test('another screen leaves what was looked at on the others', () => {
+  const rates = { ...FIRST_VIEW, on: '2019-03-12', pair: 'EUR/USD' }
+  const documents = viewAfter(rates, '#documents?agent=3')
+  assert.deepEqual(documents, { ...rates, screen: 'documents', agent: 3 })
+  assert.deepEqual(viewAfter(documents, fragmentOf({ ...documents, screen: 'rates' })), {
+    ...documents,
+    screen: 'rates',
+  })
+  assert.equal(viewAfter(rates, '#rates').on, '')
+})
