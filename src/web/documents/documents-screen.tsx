@@ -6,7 +6,7 @@ import { look, texts, view } from '../parts/view.ts'
 import type { Document, Named } from '../server/documents.ts'
 import { session } from '../server/session.ts'
 import { NeedsSecret } from '../session/add-secret.tsx'
-import { useDirectory } from './directory.ts'
+import { type Directory, useDirectory } from './directory.ts'
 import { DocumentList } from './document-list.tsx'
 import { type Newest, useNewest } from './newest.ts'
 import { Preview } from './preview.tsx'
@@ -19,20 +19,26 @@ export function DocumentsScreen() {
   return <Documents />
 }
 
+// Names, filters and the place to drop files come with the first list, whichever answer is the last: else each would push
+// what is already being read.
 function Documents() {
   const { company, agent } = view.value
   const directory = useDirectory(company)
   const newest = useNewest({ company, agent })
   const [opened, open] = useState<Document | undefined>(undefined)
+  const isNamed = directory.isLoaded || directory.failure !== undefined
+  const isAnswered = isNamed && (newest.documents ?? newest.failure) !== undefined
+  const [isThere, setThere] = useState(isAnswered)
+  if (isAnswered && !isThere) setThere(true)
   const agents = new Map(directory.agents.map(({ id, name }) => [id, name]))
   return (
     <div class="documents">
       <h1 class="unseen">{texts.value.screens.documents}</h1>
       <section class="card received" aria-labelledby="received">
-        <Head newest={newest} companies={directory.companies} agents={directory.agents} />
-        <Received newest={newest} agents={agents} onOpen={open} />
+        <Head newest={newest} directory={isThere ? directory : undefined} />
+        {isAnswered ? <Received newest={newest} agents={agents} onOpen={open} /> : <Loading />}
       </section>
-      <Upload directory={directory} />
+      {isThere && <Upload directory={directory} />}
       {opened && (
         <Preview document={opened} agent={agents.get(opened.agent_id)} onClose={() => open(undefined)} />
       )}
@@ -40,15 +46,11 @@ function Documents() {
   )
 }
 
-function Head({
-  newest,
-  companies,
-  agents,
-}: {
-  newest: Newest
-  companies: readonly Named[]
-  agents: readonly Named[]
-}) {
+function Loading() {
+  return <p class="loading">{texts.value.loading}</p>
+}
+
+function Head({ newest, directory }: { newest: Newest; directory: Directory | undefined }) {
   const words = documentsTexts.value.documents
   const { company, agent } = view.value
   const { documents, failure, fresh } = newest
@@ -60,24 +62,26 @@ function Head({
           {failure && documents ? words.waiting : fresh > 0 ? words.fresh(fresh) : words.live}
         </p>
       </div>
-      <div class="filters">
-        {companies.length > 1 && (
+      {directory && (
+        <div class="filters">
+          {directory.companies.length > 1 && (
+            <Filter
+              label={words.company}
+              all={words.allCompanies}
+              value={company}
+              choices={directory.companies}
+              onChoose={(id) => look({ company: id, agent: 0 })}
+            />
+          )}
           <Filter
-            label={words.company}
-            all={words.allCompanies}
-            value={company}
-            choices={companies}
-            onChoose={(id) => look({ company: id, agent: 0 })}
+            label={words.agent}
+            all={words.all}
+            value={agent}
+            choices={directory.agents}
+            onChoose={(id) => look({ agent: id })}
           />
-        )}
-        <Filter
-          label={words.agent}
-          all={words.all}
-          value={agent}
-          choices={agents}
-          onChoose={(id) => look({ agent: id })}
-        />
-      </div>
+        </div>
+      )}
     </div>
   )
 }
@@ -125,8 +129,7 @@ function Received(props: {
       </Notice>
     )
   }
-  if (!documents)
-    return failure ? <FailureNotice failure={failure} /> : <p class="loading">{texts.value.loading}</p>
+  if (!documents) return failure ? <FailureNotice failure={failure} /> : <Loading />
   if (documents.length === 0) {
     return (
       <Notice title={company || agent ? words.noneFound : words.none}>
