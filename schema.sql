@@ -163,7 +163,8 @@ CREATE TABLE tokens (
   revoked_at   TEXT,
   company_id   INTEGER REFERENCES companies (id),
   quota        INTEGER,                            -- bytes; NULL: any number
-  used         INTEGER NOT NULL DEFAULT 0          -- bytes
+  used         INTEGER NOT NULL DEFAULT 0,         -- bytes
+  agent_id     INTEGER REFERENCES agents (id)      -- the only one whose documents it sees; NULL: any of its companies
 ) STRICT;
 CREATE UNIQUE INDEX tokens_active_name ON tokens (name) WHERE revoked_at IS NULL;
 
@@ -199,6 +200,10 @@ CREATE TABLE attachments (
 ) STRICT;
 CREATE INDEX attachments_by_blob ON attachments (sha256);
 
+-- `state`: 'new' until a worker of its agent claims it. A claim is known by `claim_id`, and holds the document for its
+-- lease; the process measures how long that is left, for a clock may jump, and gives each its whole length again when it
+-- starts. A claim stays valid until another one takes its place, so it is kept when the document is finished:
+-- the same outcome sent again is known by it. `finished_by` is NULL where the server gave up, after too many attempts.
 CREATE TABLE documents (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
   attachment_id INTEGER NOT NULL UNIQUE REFERENCES attachments (id),
@@ -207,10 +212,19 @@ CREATE TABLE documents (
   owner_id      INTEGER NOT NULL REFERENCES owners (id),
   name          TEXT    NOT NULL,
   created_at    TEXT    NOT NULL,
-  created_by    INTEGER REFERENCES tokens (id)     -- NULL: it was not written down yet
+  created_by    INTEGER REFERENCES tokens (id),    -- NULL: it was not written down yet
+  state         TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'claimed', 'done', 'failed')),
+  attempts      INTEGER NOT NULL DEFAULT 0,        -- how often it was claimed
+  claim_id      TEXT,                              -- the last claim; NULL: none, or it was released
+  lease_seconds INTEGER,                           -- of a document that is claimed
+  finished_at   TEXT,
+  finished_by   INTEGER REFERENCES tokens (id),
+  note          TEXT                               -- what the worker says of its outcome, or why the server gave up
 ) STRICT;
 CREATE INDEX documents_by_company ON documents (company_id, id);
 CREATE INDEX documents_by_agent ON documents (agent_id, id);
+CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
+CREATE INDEX documents_by_state ON documents (state, id);
 CREATE INDEX documents_by_owner ON documents (owner_id);
 
 -- Contents that are known to be lost: what a restore left out because it was damaged or missing in the backup. An
@@ -221,13 +235,16 @@ CREATE TABLE lost_contents (
   since  TEXT NOT NULL                             -- when that became known
 ) STRICT, WITHOUT ROWID;
 
--- What was done to documents, by which token or user, and with which key or token a link signed a browser in: kept for --keep-events days, also after the document is gone, which is why
--- nothing here refers to another table. A key or token is named as it was then. Of what is deleted the file name is not kept.
+-- What was done to documents, by which token or user, and with which key or token a link signed a browser in: kept for
+-- --keep-events days, also after the document is gone, which is why nothing here refers to another table. A key or token
+-- is named as it was then. Of what is deleted the file name is not kept. That a document was created stands in its own
+-- row, and is written here when it is deleted.
 CREATE TABLE events (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   at          TEXT    NOT NULL,
-  kind        TEXT    NOT NULL,                    -- 'deleted', or 'login' by a link, which has no document
-  via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli')),
+  kind        TEXT    NOT NULL,                    -- 'created', 'claimed', 'released', 'done', 'failed', 'retried',
+                                                   -- 'deleted', or 'login' by a link, which has no document
+  via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli', 'server')),
   actor       TEXT    NOT NULL,                    -- the name of the key or token, or the user of the system
   document_id INTEGER,
   company_id  INTEGER,

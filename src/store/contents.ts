@@ -37,7 +37,10 @@ export async function selectNamedBlobs(db: Db, digits: string): Promise<Set<stri
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
-export type DocumentOf = Omit<Row<'documents'>, 'attachment_id' | 'created_by'>
+export type DocumentOf = Pick<
+  Row<'documents'>,
+  'id' | 'name' | 'company_id' | 'agent_id' | 'owner_id' | 'created_at'
+>
 
 /** The documents that need a content, by id; all of them, or the first so many. */
 export function selectDocumentsOf(db: Db, sha256: string, limit?: number): Promise<DocumentOf[]> {

@@ -2,10 +2,13 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db, Row } from './tables.ts'
+import type { Db, DocumentState, Row } from './tables.ts'
 import { addUsed } from './usage.ts'
 
-export type DocumentRow = Omit<Row<'documents'>, 'created_by'> &
+export type DocumentRow = Omit<
+  Row<'documents'>,
+  'created_by' | 'claim_id' | 'lease_seconds' | 'finished_by'
+> &
   Pick<Row<'attachments'>, 'mimetype' | 'size' | 'sha256'> & {
     /** The name of the token that made it; null: it was not written down. */
     created_by: string | null
@@ -26,6 +29,7 @@ export type NewDocuments = {
 export type DocumentFilter = {
   companyId?: number | undefined
   agentId?: number | undefined
+  state?: DocumentState | undefined
   /** Only documents of a greater id. */
   after?: number | undefined
   /** Only documents of a smaller id. */
@@ -77,6 +81,7 @@ export async function selectDocuments(db: Db, filter: DocumentFilter): Promise<D
     .limit(filter.limit)
   if (filter.companyId !== undefined) query = query.where('documents.company_id', '=', filter.companyId)
   if (filter.agentId !== undefined) query = query.where('documents.agent_id', '=', filter.agentId)
+  if (filter.state !== undefined) query = query.where('documents.state', '=', filter.state)
   if (filter.after !== undefined) query = query.where('documents.id', '>', filter.after)
   if (filter.before !== undefined) query = query.where('documents.id', '<', filter.before)
   if (filter.createdUpTo !== undefined) {
@@ -210,6 +215,10 @@ function joined(db: Db) {
       'documents.owner_id',
       'documents.company_id',
       'tokens.name as created_by',
+      'documents.state',
+      'documents.attempts',
+      'documents.finished_at',
+      'documents.note',
       'lost_contents.since as lost',
     ])
 }

@@ -8,9 +8,20 @@ export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine'
 export type CoverageKind = 'answered' | 'final' | 'exact'
 /** A value that the bank changed, or a rounded one that became exact. */
 export type RevisionKind = 'correction' | 'refined'
-export type EventKind = 'deleted' | 'login'
-/** Whether a key or a token acted, or a user on the command line. */
-export type ActorKind = 'key' | 'token' | 'cli'
+/** Of a document what happened to it, in the order in which it may; a sign-in by a link has none. */
+export type EventKind =
+  | 'created'
+  | 'claimed'
+  | 'released'
+  | 'done'
+  | 'failed'
+  | 'retried'
+  | 'deleted'
+  | 'login'
+/** Whether a key or a token acted, a user on the command line, or the server by itself. */
+export type ActorKind = 'key' | 'token' | 'cli' | 'server'
+/** Whether a worker has taken a document, and what became of it. */
+export type DocumentState = 'new' | 'claimed' | 'done' | 'failed'
 /** A key for a header; one that may stand in a URL or a form; an old token of the bank, registered as a key. */
 export type KeyKind = 'header' | 'url' | 'bank'
 /** What a shape answers that has one rate of the dollar. */
@@ -117,6 +128,7 @@ export type Tables = {
     company_id: number | null
     quota: number | null
     used: Generated<number>
+    agent_id: number | null
   }
   former_secrets: {
     hash: string
@@ -143,6 +155,13 @@ export type Tables = {
     name: string
     created_at: string
     created_by: number | null
+    state: Generated<DocumentState>
+    attempts: Generated<number>
+    claim_id: string | null
+    lease_seconds: number | null
+    finished_at: string | null
+    finished_by: number | null
+    note: string | null
   }
   events: {
     id: Generated<number>

@@ -236,12 +236,45 @@ CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);
 `
 
+const AGENTS_DESK = `
+ALTER TABLE tokens ADD COLUMN agent_id INTEGER REFERENCES agents (id);
+ALTER TABLE documents ADD COLUMN state TEXT NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'claimed', 'done', 'failed'));
+ALTER TABLE documents ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE documents ADD COLUMN claim_id TEXT;
+ALTER TABLE documents ADD COLUMN lease_seconds INTEGER;
+ALTER TABLE documents ADD COLUMN finished_at TEXT;
+ALTER TABLE documents ADD COLUMN finished_by INTEGER REFERENCES tokens (id);
+ALTER TABLE documents ADD COLUMN note TEXT;
+CREATE INDEX documents_by_agent_state ON documents (agent_id, state, id);
+CREATE INDEX documents_by_state ON documents (state, id);
+DROP INDEX events_by_document;
+DROP INDEX events_by_age;
+ALTER TABLE events RENAME TO events_before;
+CREATE TABLE events (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  at          TEXT    NOT NULL,
+  kind        TEXT    NOT NULL,
+  via         TEXT    NOT NULL CHECK (via IN ('key', 'token', 'cli', 'server')),
+  actor       TEXT    NOT NULL,
+  document_id INTEGER,
+  company_id  INTEGER,
+  sha256      TEXT CHECK (length(sha256) = 64)
+) STRICT;
+INSERT INTO events SELECT * FROM events_before ORDER BY id;
+DELETE FROM sqlite_sequence WHERE name = 'events';
+UPDATE sqlite_sequence SET name = 'events' WHERE name = 'events_before';
+DROP TABLE events_before;
+CREATE INDEX events_by_document ON events (document_id, id);
+CREATE INDEX events_by_age ON events (at);
+`
+
 // What one released version changed is one entry.
 export const MIGRATIONS: readonly string[] = [
   DOCUMENTS,
   TOKENS_OF_A_COMPANY,
   COVERAGE_AND_HISTORY + LOST_CONTENTS + ACTORS_AND_QUOTAS + ROTATION,
   LOGIN_LINKS,
+  AGENTS_DESK,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1
