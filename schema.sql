@@ -202,8 +202,8 @@ CREATE INDEX attachments_by_blob ON attachments (sha256);
 
 -- `state`: 'new' until a worker of its agent claims it. A claim is known by `claim_id`, and holds the document for its
 -- lease; the process measures how long that is left, for a clock may jump, and gives each its whole length again when it
--- starts. A claim stays valid until another one takes its place, so it is kept when the document is finished:
--- the same outcome sent again is known by it. `finished_by` is NULL where the server gave up, after too many attempts.
+-- starts. A claim stays valid until another one takes its place, and it is kept when the document is finished or released:
+-- the same request, sent again, is known by it. `finished_by` is NULL where the server gave up, after too many attempts.
 CREATE TABLE documents (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
   attachment_id INTEGER NOT NULL UNIQUE REFERENCES attachments (id),
@@ -215,7 +215,7 @@ CREATE TABLE documents (
   created_by    INTEGER REFERENCES tokens (id),    -- NULL: it was not written down yet
   state         TEXT    NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'claimed', 'done', 'failed')),
   attempts      INTEGER NOT NULL DEFAULT 0,        -- how often it was claimed
-  claim_id      TEXT,                              -- the last claim; NULL: none, or it was released
+  claim_id      TEXT,                              -- the last claim; NULL: none, or it was made new by an operator
   lease_seconds INTEGER,                           -- of a document that is claimed
   finished_at   TEXT,
   finished_by   INTEGER REFERENCES tokens (id),
@@ -238,7 +238,7 @@ CREATE TABLE lost_contents (
 -- What was done to documents, by which token or user, and with which key or token a link signed a browser in: kept for
 -- --keep-events days, also after the document is gone, which is why nothing here refers to another table. A key or token
 -- is named as it was then. Of what is deleted the file name is not kept. That a document was created stands in its own
--- row, and is written here when it is deleted.
+-- row; `created_at` and `created_by` are what that row said when it was deleted.
 CREATE TABLE events (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   at          TEXT    NOT NULL,
@@ -248,7 +248,9 @@ CREATE TABLE events (
   actor       TEXT    NOT NULL,                    -- the name of the key or token, or the user of the system
   document_id INTEGER,
   company_id  INTEGER,
-  sha256      TEXT CHECK (length(sha256) = 64)     -- of the content that was deleted
+  sha256      TEXT CHECK (length(sha256) = 64),    -- of the content that was deleted
+  created_at  TEXT,
+  created_by  TEXT                                 -- the name of the token
 ) STRICT;
 CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);

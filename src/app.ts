@@ -4,6 +4,8 @@
 import { join } from 'node:path'
 import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
+import { createArrivals } from './domain/documents/arrivals.ts'
+import { failAbandoned, openLeases } from './domain/documents/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
@@ -39,6 +41,8 @@ export type AppConfig = ServerOptions & {
   backup?: BackupPlan | undefined
   /** For how many days events are kept. */
   keepEvents: number
+  /** After so many claims that nobody finished a document is failed. */
+  maxAttempts: number
   /** A provider's own settings, read anew for each run of it. */
   providerSettings: (provider: Provider) => ProviderSettings
   limits: UploadLimits
@@ -49,6 +53,8 @@ export type AppOverrides = {
   clock?: Clock
   providers?: readonly Provider[]
   blobFs?: BlobFs
+  /** Milliseconds that never go back, by which leases are measured. */
+  ticks?: () => number
   /** Of the database (`OpenOptions`). */
   patienceMs?: number
 }
@@ -69,6 +75,7 @@ export type App = {
 }
 
 const KEY_USE_EVERY_MS = 60_000
+const ABANDONED_EVERY_MS = 30_000
 
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
   const { log } = config
@@ -93,15 +100,22 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
 
+  const arrivals = createArrivals()
+  const leases = await openLeases(db, arrivals, overrides.ticks)
+  parts.defer(() => leases.close())
+  const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
   const refresh = async () => {
     await cache.refresh()
     await keyring.refresh()
+    arrivals.wakeWorkers() // a document may have been made new again
   }
   const watch = await watchDatabase(db, refresh, failed)
   parts.defer(() => watch.close())
   await refresh()
   const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
   parts.defer(() => clearInterval(keyUse))
+  const abandoned = setInterval(() => failAbandoned(claiming).catch(failed), ABANDONED_EVERY_MS)
+  parts.defer(() => clearInterval(abandoned))
 
   let readingHistory: (() => HistoryProgress) | undefined
   const historyProgress = () => readingHistory?.()
@@ -130,7 +144,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
-  const stores = { db, reads, blobs, blobsDir }
+  const stores = { db, reads, blobs, blobsDir, arrivals, claiming }
   const deps = { ...stores, cache, keyring, scheduler, backups, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())

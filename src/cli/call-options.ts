@@ -24,6 +24,7 @@ export const CALL = {
   code: call('CODE', 'its service code, which no other company has', nonEmpty),
   company: call('ID', 'id of the company', id),
   agent: call('ID', 'id of the agent', id),
+  state: call('STATE', 'only those in this state', oneOf('new', 'claimed', 'done', 'failed')),
   document: call('ID', 'only those of this document', id),
   quota: call('SIZE', 'how much its documents may have together, such as 10GiB; none: any amount', {
     fault: quotaFault,

@@ -15,6 +15,7 @@ import { doctor } from './commands/doctor.ts'
 import { documentExport, documentList, documentShow } from './commands/documents/document.ts'
 import { eventList } from './commands/documents/event.ts'
 import { documentDelete, documentPurge } from './commands/documents/removal.ts'
+import { documentRetry } from './commands/documents/retry.ts'
 import { healthcheck } from './commands/healthcheck.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
@@ -59,8 +60,16 @@ export const GROUPS = [
     ],
   },
   {
-    title: 'See and delete documents',
-    commands: [documentList, documentShow, documentExport, documentDelete, documentPurge, eventList],
+    title: 'See, retry and delete documents',
+    commands: [
+      documentList,
+      documentShow,
+      documentExport,
+      documentRetry,
+      documentDelete,
+      documentPurge,
+      eventList,
+    ],
   },
   {
     title: 'Choose the rates, see their corrections',

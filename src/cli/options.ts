@@ -123,8 +123,14 @@ const TABLE = {
   'keep-events': {
     value: 'DAYS',
     fallback: '730',
-    help: 'for how many days it is kept who deleted which document',
+    help: 'for how many days it is kept who claimed, finished or deleted which document',
     format: integer(1, 36_500),
+  },
+  'max-attempts': {
+    value: 'N',
+    fallback: '5',
+    help: 'after so many claims that no worker finished a document is failed',
+    format: integer(1, 1000),
   },
   metrics: flag(
     'show metrics for Prometheus at /metrics, to clients on this machine that come through no proxy',

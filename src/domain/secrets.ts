@@ -7,8 +7,14 @@ import { crc32 } from 'node:zlib'
 /** Of a key of the rates API, and of a token of the documents API. */
 export type KeyPrefix = 'cbk_' | 'cbt_'
 
-/** What a token can be for: a family of endpoints and a method (decisions 3.7). */
-export const ALLOWED = ['documents:POST', 'agent:POST', 'documents:GET'] as const
+/** What a token can be for: a family of endpoints and a method, or what is done there (decisions 3.7). */
+export const ALLOWED = [
+  'documents:POST',
+  'agent:POST',
+  'documents:GET',
+  'documents:CLAIM',
+  'documents:DELETE',
+] as const
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARS = 30

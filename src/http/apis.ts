@@ -2,7 +2,8 @@
 
 import type { BlockList } from 'node:net'
 import type { NightlyBackup } from '../domain/backup/nightly.ts'
-import { type Arrivals, createArrivals } from '../domain/documents/arrivals.ts'
+import type { Arrivals } from '../domain/documents/arrivals.ts'
+import type { Claiming } from '../domain/documents/claims.ts'
 import type { HealthQuestion } from '../domain/rates/health.ts'
 import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import type { Log } from '../log.ts'
@@ -32,6 +33,8 @@ export type HttpDeps = HealthQuestion & {
   backups: NightlyBackup | undefined
   log: Log
   blobs: Blobs
+  arrivals: Arrivals
+  claiming: Claiming
   /** Where the blobs are, for a look at the free space. */
   blobsDir: string
   limits: UploadLimits
@@ -56,7 +59,6 @@ export function apisOf(
   probes: Api
   late: readonly LateApis[]
   uploads: Pick<Semaphore, 'status'>
-  arrivals: Arrivals
   caches: () => Record<string, CacheState>
   totals: () => Promise<Totals>
 } {
@@ -64,8 +66,7 @@ export function apisOf(
   const names = { hostNames, proxies }
   const { api: page, sessionOf } = pageApi({ ...reading, writes: deps.db, names })
   const rates = ratesApi({ ...reading, sessionOf })
-  const arrivals = createArrivals()
-  const documents = documentsApi({ ...deps, arrivals, sessionOf })
+  const documents = documentsApi({ ...deps, sessionOf })
   const totals = keptTotals(deps.reads)
   const status = statusApi({ ...reading, totals, sessionOf })
   let loaded: Api[] | undefined // on whichever port they are asked for: wrong keys and answers are of all ports
@@ -82,5 +83,5 @@ export function apisOf(
   const own: Api[] = [status, page, rates.api, documents.api]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
   const apis = [...own, descriptionApi(all), pageAssetsApi(names)]
-  return { apis, probes, late, uploads: documents.uploads, arrivals, caches: rates.caches, totals }
+  return { apis, probes, late, uploads: documents.uploads, caches: rates.caches, totals }
 }

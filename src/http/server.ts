@@ -110,7 +110,7 @@ export async function startServer(
       alsoUrls.push(await listen(fetchOthers, where))
     }
   }
-  parts.defer(() => looks.arrivals.close()) // before the listeners, which wait for the answers
+  parts.defer(() => deps.arrivals.close()) // before the listeners, which wait for the answers
   const open = parts.move()
   return { url, alsoUrls, metricsUrl, close: () => open.disposeAsync() }
 }

@@ -9,20 +9,20 @@ export async function selectAgents(db: Db, companyId?: number): Promise<AgentRow
   return rows.map(withActive)
 }
 
-/** The agents of a company by id, active or not: those of greater ids than `after`. */
+/** The agents of a company by id, active or not: those of greater ids than `after`, or the one of this `id` among them. */
 export async function selectAgentsAfter(
   db: Db,
   companyId: number,
-  { after, limit }: { after: number; limit: number },
+  { id, after, limit }: { id?: number | undefined; after: number; limit: number },
 ): Promise<AgentRow[]> {
-  const rows = await db
+  const query = db
     .selectFrom('agents')
     .selectAll()
     .where('company_id', '=', companyId)
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-    .execute()
+  const rows = await (id === undefined ? query : query.where('id', '=', id)).execute()
   return rows.map(withActive)
 }
 

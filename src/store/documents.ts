@@ -90,13 +90,22 @@ export async function selectDocuments(db: Db, filter: DocumentFilter): Promise<D
   return (await query.execute()).map(withContent)
 }
 
-/** A document by its id; with a company, if it is of that one. */
-export async function findDocument(db: Db, id: number, companyId?: number): Promise<DocumentRow | undefined> {
-  const query = joined(db).where('documents.id', '=', id)
-  const found = await (companyId === undefined
-    ? query
-    : query.where('documents.company_id', '=', companyId)
-  ).executeTakeFirst()
+/** Documents of these ids that are there, by id. */
+export async function selectDocumentsById(db: Db, ids: readonly number[]): Promise<DocumentRow[]> {
+  const rows = await joined(db).where('documents.id', 'in', ids).orderBy('documents.id').execute()
+  return rows.map(withContent)
+}
+
+/** A document by its id; if it is of this company and for this agent, where they are given. */
+export async function findDocument(
+  db: Db,
+  id: number,
+  { companyId, agentId }: { companyId?: number | null; agentId?: number | null } = {},
+): Promise<DocumentRow | undefined> {
+  let query = joined(db).where('documents.id', '=', id)
+  if (typeof companyId === 'number') query = query.where('documents.company_id', '=', companyId)
+  if (typeof agentId === 'number') query = query.where('documents.agent_id', '=', agentId)
+  const found = await query.executeTakeFirst()
   return found && withContent(found)
 }
 

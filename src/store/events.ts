@@ -7,7 +7,9 @@ import type { Db, Row } from './tables.ts'
 export type Actor = Pick<EventRow, 'via' | 'actor'>
 
 export type EventRow = Row<'events'>
-export type NewEvent = Omit<EventRow, 'id'>
+/** Of a document that is deleted with what its row said of its making. */
+export type NewEvent = Omit<EventRow, 'id' | 'created_at' | 'created_by'> &
+  Partial<Pick<EventRow, 'created_at' | 'created_by'>>
 
 const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
 

@@ -172,6 +172,8 @@ export type Tables = {
     document_id: number | null
     company_id: number | null
     sha256: string | null
+    created_at: string | null
+    created_by: string | null
   }
   lost_contents: { sha256: string; fault: string; since: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }

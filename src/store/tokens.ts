@@ -10,6 +10,7 @@ const PUBLIC = [
   'name',
   'allow',
   'company_id',
+  'agent_id',
   'expires_at',
   'created_at',
   'last_used_at',
@@ -20,7 +21,10 @@ const PUBLIC = [
 export type TokenRow = WithAllow<Pick<Row<'tokens'>, (typeof PUBLIC)[number]>>
 type WithAllow<R> = Omit<R, 'allow'> & { allow: string[] }
 
-export type ActiveToken = Pick<TokenRow, 'id' | 'name' | 'allow' | 'company_id' | 'expires_at'> & {
+export type ActiveToken = Pick<
+  TokenRow,
+  'id' | 'name' | 'allow' | 'company_id' | 'agent_id' | 'expires_at'
+> & {
   hash: string
 }
 
@@ -40,7 +44,7 @@ export async function selectTokens(db: Db): Promise<(TokenRow & { used: number }
 export async function selectActiveTokens(db: Db): Promise<ActiveToken[]> {
   const rows = await db
     .selectFrom('tokens')
-    .select(['id', 'name', 'hash', 'allow', 'company_id', 'expires_at'])
+    .select(['id', 'name', 'hash', 'allow', 'company_id', 'agent_id', 'expires_at'])
     .where('revoked_at', 'is', null)
     .execute()
   return rows.map(withAllow)
@@ -79,6 +83,8 @@ export async function insertToken(
     hash: string
     allow: readonly string[]
     companyId: number | null
+    /** With one, its company too. */
+    agentId?: number | null
     expiresAt: IsoDate | null
     /** Bytes; without it there is none. */
     quota?: number | null
@@ -92,6 +98,7 @@ export async function insertToken(
       hash: token.hash,
       allow: token.allow.join(' '),
       company_id: token.companyId,
+      agent_id: token.agentId ?? null,
       expires_at: token.expiresAt,
       quota: token.quota ?? null,
       created_at: token.createdAt,
@@ -99,6 +106,17 @@ export async function insertToken(
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
+}
+
+/** Whether an active token is for this agent alone. */
+export async function hasTokenOfAgent(db: Db, agentId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('tokens')
+    .select('id')
+    .where('agent_id', '=', agentId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Sets the quota of the active token of a name, or of several while one replaces another; returns them. */

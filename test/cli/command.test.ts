@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseWords } from '../../src/cli/args.ts'
 import { command } from '../../src/cli/command.ts'
+import type { ALLOWED } from '../../src/domain/secrets.ts'
 
 test('the values that a command gets follow from the options that it declares', async () => {
-  let got: [
-    number,
-    number | undefined,
-    string,
-    boolean,
-    ('documents:POST' | 'agent:POST' | 'documents:GET')[],
-  ] = [0, 0, '', false, []]
+  let got: [number, number | undefined, string, boolean, (typeof ALLOWED)[number][]] = [0, 0, '', false, []]
   const declared = command({
     name: 'try',
     positionals: [],

@@ -52,6 +52,9 @@ export type TestAppOptions = {
   bank?: Partial<BankOptions>
   limits?: Partial<UploadLimits>
   blobFs?: BlobFs
+  maxAttempts?: number
+  /** Milliseconds by which leases are measured, instead of those of the process. */
+  ticks?: () => number
   /** How long the database is waited for that another process blocks. */
   patienceMs?: number
   listen?: Partial<ServerOptions>
@@ -90,6 +93,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       },
       backup: options.backup,
       keepEvents: 730,
+      maxAttempts: options.maxAttempts ?? 5,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
     },
     {
@@ -97,6 +101,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       ...(options.blobFs && { blobFs: options.blobFs }),
       providers: options.providers ?? [bccr],
       ...(options.patienceMs && { patienceMs: options.patienceMs }),
+      ...(options.ticks && { ticks: options.ticks }),
     },
   )
   t.after(() => app.close())

@@ -16,7 +16,14 @@ export const TOKENS = {
   expired: 'cbt_expired',
   lastDay: 'cbt_last_day',
   revoked: 'cbt_revoked',
+  work: 'cbt_work',
+  other: 'cbt_other',
+  ofAgent: 'cbt_of_agent',
+  ofCompany: 'cbt_of_company',
+  remove: 'cbt_remove',
 } as const
+
+const WORK = 'documents:CLAIM documents:GET'
 
 /** What a token of the tests is called: names are logged, secrets never. */
 export function tokenName(secret: string): string {
@@ -70,13 +77,16 @@ export async function fillDatabase(dataDir: string): Promise<void> {
       agent({ id: 3, company_id: 2, name: 'Otro' }),
     ])
     .execute()
-  const token = (secret: string, allow: string, more: { expires_at?: string; revoked_at?: string } = {}) => ({
+  type More = { expires_at?: string; revoked_at?: string; company_id?: number; agent_id?: number }
+  const token = (secret: string, allow: string, more: More = {}) => ({
     name: tokenName(secret),
     hash: hashOfSecret(secret),
     allow,
     created_at: AT,
     expires_at: null,
     revoked_at: null,
+    company_id: null,
+    agent_id: null,
     ...more,
   })
   await db
@@ -89,6 +99,14 @@ export async function fillDatabase(dataDir: string): Promise<void> {
       token(TOKENS.expired, 'documents:POST', { expires_at: '2026-03-23' }),
       token(TOKENS.lastDay, 'documents:POST', { expires_at: '2026-03-24' }),
       token(TOKENS.revoked, 'documents:POST', { revoked_at: AT }),
+      token(TOKENS.work, WORK),
+      token(TOKENS.other, WORK),
+      token(TOKENS.ofAgent, `${WORK} documents:POST agent:POST documents:DELETE`, {
+        company_id: 1,
+        agent_id: 1,
+      }),
+      token(TOKENS.ofCompany, WORK, { company_id: 2 }),
+      token(TOKENS.remove, 'documents:DELETE'),
     ])
     .execute()
   await db.destroy()

@@ -59,6 +59,7 @@ export const demo = command({
         compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
         limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
         keepEvents: 730,
+        maxAttempts: 5,
         log,
       },
       { providers: [DEMO_BANK] },
@@ -80,7 +81,7 @@ async function fillDirectory(dataDir: string): Promise<Secrets> {
   const createdAt = new Date().toISOString()
   const db = openDatabase(dataDir)
   const keyId = await insertApiKey(db, { name: 'demo', hash: hashOfSecret(key), createdAt })
-  const allow = ['documents:POST', 'documents:GET', 'agent:POST']
+  const allow = ['documents:POST', 'documents:GET', 'documents:CLAIM', 'agent:POST']
   const hash = hashOfSecret(token)
   const tokenId = await insertToken(db, {
     name: 'demo',

@@ -40,6 +40,7 @@ export const serve = command({
     'backup-cron',
     'backup-keep',
     'keep-events',
+    'max-attempts',
     ...LOG_OPTIONS,
   ],
   changesData: false,
@@ -69,6 +70,7 @@ export const serve = command({
       },
       backup: backupPlan(options),
       keepEvents: options['keep-events'],
+      maxAttempts: options['max-attempts'],
       log,
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)

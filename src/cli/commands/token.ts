@@ -4,6 +4,7 @@ import { rotateToken } from '../../domain/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError } from '../../errors.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
+import { findAgent } from '../../store/agents.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import {
@@ -27,9 +28,10 @@ export const tokenCreate = command({
   positionals: ['NAME'],
   summary: 'make a token of the documents API; it is shown this once',
   about: `With --company the token is for the agents and documents of that company alone: to it the others are not
-there. That is how several companies share one server. With --quota an upload is refused with 507 when the documents that
+there. That is how several companies share one server. With --agent it is for the documents of that agent alone, as its
+workers should have it: documents:CLAIM lets them claim and finish documents, documents:GET read them. With --quota an upload is refused with 507 when the documents that
 tokens of this name made would have more than that together: one that was revoked and made again does not begin anew.`,
-  options: ['allow', 'company', 'expires', 'quota', 'data-dir', 'json'],
+  options: ['allow', 'company', 'agent', 'expires', 'quota', 'data-dir', 'json'],
   required: ['allow'],
   changesData: true,
   example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
@@ -37,32 +39,51 @@ tokens of this name made would have more than that together: one that was revoke
     const name = parseName(positionals[0])
     const allow = [...new Set(options.allow)]
     const expires_at = lastDayOf(options.expires) ?? null
-    const company_id = options.company ?? null
+    const agent_id = options.agent ?? null
     const quota = options.quota ?? null
-    return withDatabase({ mustExist: company_id !== null }, async (db) => {
+    const mustExist = options.company !== undefined || agent_id !== null
+    return withDatabase({ mustExist }, async (db) => {
       const token = makeSecret('cbt_')
-      const id = await db.transaction().execute(async (trx) => {
+      const { id, company_id } = await db.transaction().execute(async (trx) => {
         const twin = await findActiveTokenByName(trx, name)
         if (twin) throw taken('token', twin)
-        if (company_id !== null) await needCompany(trx, company_id)
-        return insertToken(trx, {
+        if (options.company !== undefined) await needCompany(trx, options.company)
+        const company_id = await companyOf(trx, options.company, agent_id)
+        const id = await insertToken(trx, {
           name,
           hash: hashOfSecret(token),
           allow,
           companyId: company_id,
+          agentId: agent_id,
           expiresAt: expires_at,
           quota,
           createdAt: new Date().toISOString(),
         })
+        return { id, company_id }
       })
       terminal.err(
         `Token ${id} (${name}), shown only now. Send it in the header Authorization: Bearer TOKEN\n`,
       )
-      printResult(terminal, options, { id, name, token, allow, company_id, expires_at, quota }, [token])
+      printResult(terminal, options, { id, name, token, allow, company_id, agent_id, expires_at, quota }, [
+        token,
+      ])
       return 0
     })
   },
 })
+
+/** A token of an agent is one of its company too. @throws AppError for an agent that is not there, or of another one */
+async function companyOf(
+  db: Db,
+  company: number | undefined,
+  agentId: number | null,
+): Promise<number | null> {
+  if (agentId === null) return company ?? null
+  const agent = await findAgent(db, agentId)
+  if (!agent) throw new AppError('not-found', `there is no agent ${agentId}: see cambista agent list`)
+  if (company === undefined || company === agent.company_id) return agent.company_id
+  throw new AppError('usage', `agent ${agentId} is of company ${agent.company_id}, not of ${company}`)
+}
 
 export const tokenUpdate = command({
   name: 'token update',
@@ -103,13 +124,25 @@ export const tokenList = command({
         token.name,
         token.allow.join(' '),
         token.company_id === null ? 'any' : String(token.company_id),
+        token.agent_id === null ? 'any' : String(token.agent_id),
         token.created_at,
         sizeText(token.used),
         quotaText(token.quota),
         token.last_used_at ?? 'never',
         stateOf(token, today, token.former),
       ])
-      const head = ['ID', 'NAME', 'ALLOW', 'COMPANY', 'CREATED', 'DOCUMENTS', 'QUOTA', 'LAST USED', 'STATE']
+      const head = [
+        'ID',
+        'NAME',
+        'ALLOW',
+        'COMPANY',
+        'AGENT',
+        'CREATED',
+        'DOCUMENTS',
+        'QUOTA',
+        'LAST USED',
+        'STATE',
+      ]
       printResult(terminal, options, tokens, table([head, ...rows]))
       return 0
     })

@@ -7,6 +7,7 @@ import { insertCompany, selectCompanies, updateCompany } from '../../store/compa
 import { hasDocumentsOutside } from '../../store/documents.ts'
 import { insertOwner, selectOwners, updateOwner } from '../../store/owners.ts'
 import type { Db } from '../../store/tables.ts'
+import { hasTokenOfAgent } from '../../store/tokens.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'
 import type { DirectoryFile, FileRow, Kind, Mistake } from './file.ts'
 
@@ -151,6 +152,10 @@ async function moveMistakes(
     if (!there || row.company_id === there.company_id) continue
     const bound = await hasDocumentsOutside(db, { agent_id: row.id }, row.company_id)
     if (bound) stays('agent', place, there.company_id, row.company_id)
+    else if (await hasTokenOfAgent(db, row.id)) {
+      const message = `must stay ${there.company_id}: there is a token of this agent, which is for that company too`
+      mistakes.push({ place, field: 'company_id', message })
+    }
   }
   return mistakes
 }

@@ -5,16 +5,17 @@ import { AppError } from '../../errors.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { findAnswer, type Run } from '../../store/idempotency.ts'
 import type { Db } from '../../store/tables.ts'
+import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { Arrivals } from './arrivals.ts'
 import { fingerprintOf, storeBatch } from './batch.ts'
-import { type Batch, checkCompanyAccess, checkReferences, checkUpload } from './documents.ts'
+import { type Batch, checkReferences, checkUpload } from './documents.ts'
 import { healLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, quotasOf } from './quotas.ts'
 import { deletedAmong } from './replay.ts'
 import type { Upload } from './upload.ts'
 
-/** Where an upload comes from: a token, the company that it is bound to (null: any), and an Idempotency-Key. */
-export type Sender = { tokenId: number; companyId: number | null; key: string | undefined }
+/** Where an upload comes from: a token, what it may see, and an Idempotency-Key. */
+export type Sender = { tokenId: number; access: Access; key: string | undefined }
 
 /** An upload whose documents are kept, by this request or by an equal one before it. */
 export type Accepted = {
@@ -34,10 +35,10 @@ const KEPT_MS = 24 * 3_600_000 // decisions 3.11
  */
 export async function quotasBefore(
   { db, clock }: { db: Db; clock: Clock },
-  { tokenId, companyId, key }: Sender,
+  { tokenId, access, key }: Sender,
 ): Promise<Quota[]> {
   if (key !== undefined && (await findAnswer(db, tokenId, key, keptSince(clock())))) return []
-  const quotas = await quotasOf(db, { tokenId, companyId })
+  const quotas = await quotasOf(db, { tokenId, companyId: access.companyId })
   checkQuotas(quotas, 1) // no document is empty
   return quotas
 }
@@ -51,7 +52,7 @@ export async function quotasBefore(
 export async function acceptUpload(
   { db, blobs, clock, arrivals }: { db: Db; blobs: Blobs; clock: Clock; arrivals: Arrivals },
   upload: Upload,
-  { tokenId, companyId, key }: Sender,
+  { tokenId, access, key }: Sender,
 ): Promise<Accepted> {
   const batch = checkUpload(upload)
   const now = clock()
@@ -68,7 +69,8 @@ export async function acceptUpload(
     await batch.contents.discard()
     return { batch, isRepeated: true, runs: kept.runs, deleted: await deletedAmong(db, kept.runs) }
   }
-  checkCompanyAccess(companyId, batch.companyId)
+  checkCompanyAccess(access, batch.companyId)
+  checkAgentAccess(access, batch.agentId)
   await checkReferences(db, batch)
   const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
   const newest = runs.at(-1)

@@ -4,11 +4,19 @@
 import { AppError } from '../../errors.ts'
 
 /** Documents of a greater id than `after`; of one company, or for one agent, where they are given. */
-export type Wanted = { after: number; companyId?: number | undefined; agentId?: number | undefined }
+export type Wanted = {
+  after: number
+  companyId?: number | undefined
+  agentId?: number | undefined
+  /** The token of a worker that waits to claim: it is awake as well when a document may be free again. */
+  worker?: number | undefined
+}
 
 export type Arrivals = {
   /** To be called after each commit of documents. `last`: the greatest of their ids. */
   announce(committed: Committed): void
+  /** To be called when a document may be free again for the workers of an agent, or of any. */
+  wakeWorkers(agentId?: number): void
   /** Notices from now on what is wanted, and waits for it at most so long; until it is disposed of. */
   begin(wanted: Wanted, ms: number): Wait
   /** How many wait. */
@@ -21,35 +29,55 @@ export type Wait = Disposable & {
   /**
    * Waits for documents that are wanted. What was committed since the wait began, or since this was last called, counts;
    * so what is read between the two is not missed. False: the time is over, or the wait was ended.
-   * @throws AppError `busy` when too many wait already
+   * @throws AppError `busy` when too many wait already, or too many of one worker's token
    */
   next(): Promise<boolean>
   end(): void
 }
 
 type Committed = { companyId: number; agentId: number; last: number }
-type Noticing = Wait & { notice(committed: Committed): void }
+type Noticing = Wait & { notice(committed: Committed): void; wakeWorker(agentId?: number): void }
 
 const PLACES = 256
+const PLACES_OF_WORKER = 64 // decisions 3.16
 
 export function createArrivals(places = PLACES): Arrivals {
   const noticing = new Set<Noticing>()
   let waiting = 0
   let isClosed = false
-  const takePlace = () => {
+  const workers = new Map<number, number>() // how many wait with each token
+  const takePlace = ({ worker }: Wanted) => {
     if (waiting >= places) {
       throw new AppError('busy', `${places} clients wait for documents already: try again in a moment`)
     }
+    if (worker !== undefined) {
+      const of = workers.get(worker) ?? 0
+      if (of >= PLACES_OF_WORKER) {
+        throw new AppError('busy', `${of} clients wait with this token already: try again in a moment`)
+      }
+      workers.set(worker, of + 1)
+    }
     waiting++
+  }
+  const leavePlace = ({ worker }: Wanted) => {
+    waiting--
+    if (worker === undefined) return
+    const others = (workers.get(worker) ?? 1) - 1
+    if (others > 0) workers.set(worker, others)
+    else workers.delete(worker)
   }
   return {
     announce(committed) {
       for (const one of noticing) one.notice(committed)
     },
+    wakeWorkers(agentId) {
+      for (const one of noticing) one.wakeWorker(agentId)
+    },
     begin(wanted, ms) {
-      const one = createWait(wanted, ms, takePlace, (hadPlace) => {
+      const take = () => takePlace(wanted)
+      const one = createWait(wanted, ms, take, (hadPlace) => {
         noticing.delete(one)
-        if (hadPlace) waiting--
+        if (hadPlace) leavePlace(wanted)
       })
       noticing.add(one)
       if (isClosed) one.end()
@@ -79,11 +107,16 @@ function createWait(
     wake?.()
   }
   const timer = setTimeout(end, ms)
+  const found = () => {
+    hasArrived = true
+    wake?.()
+  }
   return {
     notice(committed) {
-      if (!isWanted(committed, wanted)) return
-      hasArrived = true
-      wake?.()
+      if (isWanted(committed, wanted)) found()
+    },
+    wakeWorker(agentId) {
+      if (wanted.worker !== undefined && (agentId ?? wanted.agentId) === wanted.agentId) found()
     },
     async next() {
       if (!hasArrived && !isOver) {
@@ -93,9 +126,9 @@ function createWait(
           wake = resolve
         })
       }
-      const found = hasArrived
+      const has = hasArrived
       hasArrived = false
-      return found
+      return has
     },
     end,
     [Symbol.dispose]() {

@@ -54,15 +54,6 @@ export function isMissing(sent: unknown): boolean {
   return sent === undefined || sent === null || sent === '' || (Array.isArray(sent) && sent.length === 0)
 }
 
-/**
- * Refuses a company to a token that is bound to another one, and never looks whether it is there: what is not asked
- * cannot be told, by words or by time. `bound` is the token's company, null: any.
- * @throws AppError `not-found`
- */
-export function checkCompanyAccess(bound: number | null, companyId: number): void {
-  if (bound !== null && companyId !== bound) throw new AppError('not-found', 'Company not found')
-}
-
 /** @throws AppError `not-found` for the first that is not there or not allowed (decisions 3.6) */
 export async function checkReferences(db: Db, batch: Batch): Promise<void> {
   if (!(await findCompany(db, batch.companyId))) throw new AppError('not-found', 'Company not found')

@@ -11,29 +11,34 @@ import {
 } from '../../store/companies.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents.ts'
 import { type OwnerRow, selectOwnersForAfter } from '../../store/owners.ts'
-import type { Db } from '../../store/tables.ts'
+import type { Db, DocumentState } from '../../store/tables.ts'
+import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { Arrivals } from './arrivals.ts'
-import { checkCompanyAccess } from './documents.ts'
 
 /** Ids beyond this one, in this order. */
 export type Page = { limit: number; order: 'asc' | 'desc'; after?: number; before?: number }
 
 /** The documents of which a page is asked for. */
-export type PageOfDocuments = { companyId?: number | undefined; agentId?: number | undefined; page: Page }
+export type PageOfDocuments = {
+  companyId?: number | undefined
+  agentId?: number | undefined
+  state?: DocumentState | undefined
+  page: Page
+}
 
 /**
- * A page of the documents, and whether there is another. `bound`: the company that the client may see, null: all.
- * @throws AppError `not-found` for a company that it may not see
+ * A page of the documents, and whether there is another.
+ * @throws AppError `not-found` for a company or an agent that the client may not see
  */
 export async function documentsOn(
   db: Db,
-  bound: number | null,
+  access: Access,
   asked: PageOfDocuments,
 ): Promise<{ documents: DocumentRow[]; hasMore: boolean }> {
-  const { companyId = bound ?? undefined, agentId, page } = asked
-  if (companyId !== undefined) checkCompanyAccess(bound, companyId)
+  const { state, page } = asked
+  const of = narrowed(access, asked)
   // One more than asked for tells whether there is a next page.
-  const found = await selectDocuments(db, { companyId, agentId, ...page, limit: page.limit + 1 })
+  const found = await selectDocuments(db, { ...of, state, ...page, limit: page.limit + 1 })
   return { documents: found.slice(0, page.limit), hasMore: found.length > page.limit }
 }
 
@@ -42,8 +47,8 @@ export type Patience = {
   ms: number
   /** Calls `gone` when the client is gone, until it is disposed of. */
   watch(gone: () => void): Disposable
-  /** The company that the client may see now, null: all. @throws AppError for one that may see nothing any more */
-  access(): Promise<number | null>
+  /** What the client may see now. @throws AppError for one that may see nothing any more */
+  checkAgain(): Promise<Access>
 }
 
 /**
@@ -52,82 +57,99 @@ export type Patience = {
  */
 export async function documentsOnceThere(
   { db, arrivals }: { db: Db; arrivals: Arrivals },
-  bound: number | null,
+  access: Access,
   asked: PageOfDocuments,
-  { ms, watch, access }: Patience,
+  { ms, watch, checkAgain }: Patience,
 ): ReturnType<typeof documentsOn> {
-  const { companyId = bound ?? undefined, agentId, page } = asked
+  const { page } = asked
   // It begins before the first look, for what is committed while the database is read.
-  using wait = arrivals.begin({ companyId, agentId, after: page.after ?? 0 }, ms)
-  let found = await documentsOn(db, bound, asked)
+  using wait = arrivals.begin({ ...narrowed(access, asked), after: page.after ?? 0 }, ms)
+  let found = await documentsOn(db, access, asked)
   if (found.documents.length > 0) return found
   using _watch = watch(() => wait.end())
   while (found.documents.length === 0) {
     const haveArrived = await wait.next()
-    const boundNow = await access()
+    const accessNow = await checkAgain()
     if (!haveArrived) break
-    found = await documentsOn(db, boundNow, asked)
+    found = await documentsOn(db, accessNow, asked)
   }
   return found
 }
 
+/** What is asked for, within what the client may see. @throws AppError `not-found` for what lies outside */
+function narrowed(
+  access: Access,
+  {
+    companyId = access.companyId ?? undefined,
+    agentId = access.agentId ?? undefined,
+  }: Pick<PageOfDocuments, 'companyId' | 'agentId'>,
+): Pick<PageOfDocuments, 'companyId' | 'agentId'> {
+  if (companyId !== undefined) checkCompanyAccess(access, companyId)
+  if (agentId !== undefined) checkAgentAccess(access, agentId)
+  return { companyId, agentId }
+}
+
 /** @throws AppError `not-found` for one that is not there, and alike for one that the client may not see */
-export async function documentBy(db: Db, bound: number | null, id: number): Promise<DocumentRow> {
-  const document = Number.isSafeInteger(id) ? await findDocument(db, id, bound ?? undefined) : undefined
+export async function documentBy(db: Db, access: Access, id: number): Promise<DocumentRow> {
+  const document = Number.isSafeInteger(id) ? await findDocument(db, id, access) : undefined
   if (!document) throw new AppError('not-found', 'Document not found')
   return document
 }
 
 /**
- * A company and its active agents, by id. `bound`: the company that the client may see, null: all.
+ * A company and those of its active agents that the client may see, by id.
  * @throws AppError `not-found` for a company that is not there, has another code, or may not be seen
  */
 export async function activeAgentsOf(
   db: Db,
-  bound: number | null,
+  access: Access,
   { companyId, code }: { companyId: number; code: string },
 ): Promise<{ company: CompanyRow; agents: AgentRow[] }> {
-  checkCompanyAccess(bound, companyId)
+  checkCompanyAccess(access, companyId)
   const company = await findCompanyByCode(db, companyId, code)
   if (!company) throw new AppError('not-found', 'Company not found')
-  return { company, agents: await selectActiveAgents(db, companyId) }
+  const agents = await selectActiveAgents(db, companyId)
+  const { agentId } = access
+  return { company, agents: agentId === null ? agents : agents.filter(({ id }) => id === agentId) }
 }
 
 /** A part of a list by id, and whether there is more after it. */
 export type Part<Row> = { rows: Row[]; hasMore: boolean }
 
-/** The companies that a client may see. `bound`: that one, null: all. */
-export function companiesOn(db: Db, bound: number | null, page: Page): Promise<Part<CompanyRow>> {
-  return partOf(page, (some) => selectCompaniesAfter(db, { ...some, id: bound ?? undefined }))
+/** The companies that a client may see. */
+export function companiesOn(db: Db, { companyId }: Access, page: Page): Promise<Part<CompanyRow>> {
+  return partOf(page, (some) => selectCompaniesAfter(db, { ...some, id: companyId ?? undefined }))
 }
 
 /**
- * The agents of a company, active or not.
+ * The agents of a company that the client may see, active or not.
  * @throws AppError `not-found` for a company that is not there, or may not be seen
  */
 export async function agentsOn(
   db: Db,
-  bound: number | null,
+  access: Access,
   companyId: number,
   page: Page,
 ): Promise<Part<AgentRow>> {
-  await checkCompany(db, bound, companyId)
-  return partOf(page, (some) => selectAgentsAfter(db, companyId, some))
+  await checkCompany(db, access, companyId)
+  return partOf(page, (some) =>
+    selectAgentsAfter(db, companyId, { ...some, id: access.agentId ?? undefined }),
+  )
 }
 
 /** The owners that may own documents of a company. @throws AppError like `agentsOn` */
 export async function ownersOn(
   db: Db,
-  bound: number | null,
+  access: Access,
   companyId: number,
   page: Page,
 ): Promise<Part<OwnerRow>> {
-  await checkCompany(db, bound, companyId)
+  await checkCompany(db, access, companyId)
   return partOf(page, (some) => selectOwnersForAfter(db, companyId, some))
 }
 
-async function checkCompany(db: Db, bound: number | null, id: number): Promise<void> {
-  checkCompanyAccess(bound, id)
+async function checkCompany(db: Db, access: Access, id: number): Promise<void> {
+  checkCompanyAccess(access, id)
   const company = Number.isSafeInteger(id) ? await findCompany(db, id) : undefined
   if (!company) throw new AppError('not-found', 'Company not found')
 }

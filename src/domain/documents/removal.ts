@@ -87,11 +87,13 @@ export async function* oldDocuments(
 
 function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Deleter): NewEvent[] {
   const shared = { at: clock().toISOString(), kind: 'deleted', via, actor } as const
-  return documents.map(({ id: document_id, company_id, sha256 }) => ({
+  return documents.map(({ id: document_id, company_id, sha256, created_at, created_by }) => ({
     ...shared,
     document_id,
     company_id,
     sha256,
+    created_at,
+    created_by,
   }))
 }
 

@@ -3,6 +3,7 @@
 
 import type { H3Event } from 'h3'
 import type { Clock, IsoDate } from '../../dates.ts'
+import type { Access } from '../../domain/documents/access.ts'
 import { AppError } from '../../errors.ts'
 import { type ActiveApiKey, selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
 import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/secrets/former-secrets.ts'
@@ -23,11 +24,12 @@ import type { Credentials } from './api.ts'
 import { coalesced } from './coalesced.ts'
 import { keyInUrl } from './url-key.ts'
 
-/** A valid token; with a company, it is for that one alone. */
+/** A valid token; with a company, it is for that one alone, and with an agent for its documents alone. */
 export type AuthorizedToken = {
   id: number
   name: string
   company_id: number | null
+  agent_id: number | null
   allow: readonly string[]
 }
 
@@ -174,14 +176,14 @@ export function keyCredentials(keyring: Keyring, sessionOf?: SessionOf): Credent
 
 /**
  * A token in the header `Authorization`, without that header the one of a session. It must be for the endpoint's scope
- * and method (decisions 3.7).
+ * and its method or action (decisions 3.7).
  */
 export function tokenCredentials(keyring: Keyring, sessionOf?: SessionOf): Credentials {
   return {
-    check(event, { scope, method }) {
+    check(event, { scope, method, action = method }) {
       const admit = (token: AuthorizedToken) => {
         event.context.token = token // known to the log, whatever it may do
-        checkAllowed(token, `${scope}:${method}`)
+        checkAllowed(token, `${scope}:${action}`)
       }
       const inHeader = event.req.headers.get('authorization')
       if (inHeader === null && sessionOf && isOfSession(event)) {
@@ -210,6 +212,11 @@ export function checkAllowed({ allow }: AuthorizedToken, needed: string): void {
 /** The token of a request to the documents API. */
 export function authorizedToken(event: H3Event): AuthorizedToken {
   return event.context.token as AuthorizedToken
+}
+
+/** What a token may see. */
+export function accessOf({ company_id, agent_id }: AuthorizedToken): Access {
+  return { companyId: company_id, agentId: agent_id }
 }
 
 function refusal(message: string, secret: string | null): AppError {

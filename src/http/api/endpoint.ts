@@ -31,6 +31,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   ignoresUnknown?: boolean
   /** What the credentials must be good for, where they may be good for a part of an API. */
   scope?: string
+  /** What they must be good for there, where it is not the method: such as CLAIM. */
+  action?: string
   query?: Q
   /** Query parameters that the handler reads by itself, by name, with what they are. */
   takes?: Readonly<Record<string, string>>

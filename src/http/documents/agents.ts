@@ -3,7 +3,7 @@ import { checkId, isMissing } from '../../domain/documents/documents.ts'
 import { activeAgentsOf } from '../../domain/documents/queries.ts'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../store/tables.ts'
-import { authorizedToken } from '../api/auth.ts'
+import { accessOf, authorizedToken } from '../api/auth.ts'
 import { wholeBodyOf } from '../api/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -51,7 +51,7 @@ export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
         const id = checkId('company_id', company_id)
         if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
         const asked = { companyId: id, code }
-        const { company, agents } = await activeAgentsOf(db, authorizedToken(event).company_id, asked)
+        const { company, agents } = await activeAgentsOf(db, accessOf(authorizedToken(event)), asked)
         return freshReply({
           status: 'success',
           company_id: id,

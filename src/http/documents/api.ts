@@ -1,5 +1,6 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
+import type { Claiming } from '../../domain/documents/claims.ts'
 import type { Log } from '../../log.ts'
 import type { Semaphore } from '../../semaphore.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
@@ -7,6 +8,9 @@ import type { Db } from '../../store/tables.ts'
 import type { Api } from '../api/api.ts'
 import { type Keyring, type SessionOf, tokenCredentials } from '../api/auth.ts'
 import { agentsEndpoints } from './agents.ts'
+import { claimEndpoints } from './claims.ts'
+import { deletionEndpoint } from './deletion.ts'
+import { createDepartures } from './departures.ts'
 import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
@@ -18,6 +22,7 @@ export type DocumentsDeps = UploadDeps & {
   keyring: Keyring
   sessionOf?: SessionOf
   blobs: Blobs
+  claiming: Claiming
   log: Log
 }
 
@@ -25,6 +30,8 @@ export type DocumentsDeps = UploadDeps & {
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
   const reading = { ...deps, db: deps.reads }
   const { endpoint, semaphore } = uploadEndpoint(deps)
+  const departures = createDepartures()
+  const { claiming } = deps
   const api: Api = {
     prefixes: ['/api/v1/documents', '/api/v1/agent', '/api/v1/companies'],
     errors: DOCUMENTS_ERRORS,
@@ -32,7 +39,9 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
     credentials: tokenCredentials(deps.keyring, deps.sessionOf),
     endpoints: [
       endpoint,
-      ...documentsEndpoints(reading),
+      ...documentsEndpoints({ ...reading, departures }),
+      ...claimEndpoints({ claiming, departures }),
+      deletionEndpoint({ ...deps, leases: claiming.leases }),
       ...agentsEndpoints(reading),
       ...directoryEndpoints(reading),
     ],

@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { agentsOn, companiesOn, ownersOn, type Page, type Part } from '../../domain/documents/queries.ts'
 import type { Db } from '../../store/tables.ts'
-import { authorizedToken } from '../api/auth.ts'
+import { accessOf, authorizedToken } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
 import { ASCENDING_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
 import { idParam } from '../api/params.ts'
@@ -61,7 +61,7 @@ export function directoryEndpoints({ db }: { db: Db }): AnyEndpoint[] {
       answer: CompaniesOut,
       async handle({ event, query }) {
         const page = pageOf(query)
-        const part = await companiesOn(db, authorizedToken(event).company_id, page)
+        const part = await companiesOn(db, accessOf(authorizedToken(event)), page)
         return partReply('companies', part, page, ({ id, name }) => ({ id, name }))
       },
     }),
@@ -76,7 +76,7 @@ export function directoryEndpoints({ db }: { db: Db }): AnyEndpoint[] {
       notFound,
       async handle({ event, query, params }) {
         const page = pageOf(query)
-        const part = await agentsOn(db, authorizedToken(event).company_id, params.id, page)
+        const part = await agentsOn(db, accessOf(authorizedToken(event)), params.id, page)
         const shown = ({ id, name, description, active }: (typeof part.rows)[number]) => ({
           id,
           name,
@@ -97,7 +97,7 @@ export function directoryEndpoints({ db }: { db: Db }): AnyEndpoint[] {
       notFound,
       async handle({ event, query, params }) {
         const page = pageOf(query)
-        const part = await ownersOn(db, authorizedToken(event).company_id, params.id, page)
+        const part = await ownersOn(db, accessOf(authorizedToken(event)), params.id, page)
         const shown = ({ id, name, company_id }: (typeof part.rows)[number]) => ({ id, name, company_id })
         return partReply('owners', part, page, shown, { company_id: params.id })
       },

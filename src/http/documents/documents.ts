@@ -1,5 +1,4 @@
 import { create as contentDisposition } from 'content-disposition'
-import type { H3Event } from 'h3'
 import rangeParser from 'range-parser'
 import * as v from 'valibot'
 import type { Arrivals } from '../../domain/documents/arrivals.ts'
@@ -10,37 +9,24 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
 import type { Db } from '../../store/tables.ts'
 import { matchesTag } from '../api/answer-cache.ts'
-import { authorizedToken } from '../api/auth.ts'
+import { accessOf, authorizedToken } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
+import { invalidParameters } from '../api/errors.ts'
 import { PAGE_PARAMETERS, pageOf, placeAfter, WAIT_PARAMETER } from '../api/pages.ts'
 import { idParam } from '../api/params.ts'
-import { nodeOf } from '../api/send.ts'
-import { Instant } from '../api/shapes.ts'
 import { isOfSession } from '../credentials/session.ts'
-import { createDepartures, type Departures } from './departures.ts'
+import type { Departures } from './departures.ts'
+import { DocumentOut, DocumentStateOut } from './document-shape.ts'
 import { fileNameOf } from './file-name.ts'
+import { watchWait } from './waits.ts'
 
 const Id = v.pipe(v.number(), v.integer())
 
-const DocumentOut = v.pipe(
-  v.object({
-    id: Id,
-    name: v.string(),
-    mimetype: v.string(),
-    size: Id,
-    sha256: v.string(),
-    created_at: Instant,
-    attachment_id: Id,
-    agent_id: Id,
-    owner_id: Id,
-    company_id: Id,
-    created_by: v.pipe(
-      v.nullable(v.string()),
-      v.description('Name of the token that made it; null: unknown'),
-    ),
-    content: v.exactOptional(v.pipe(v.literal('lost'), v.description('Its bytes are lost; else absent'))),
-  }),
-  v.title('Document'),
+const STATE_PARAMETER = v.optional(
+  v.pipe(
+    v.picklist(DocumentStateOut.options, 'must be new, claimed, done or failed'),
+    v.metadata({ description: 'Only those in this state' }),
+  ),
 )
 
 const rows = { status: v.literal('success'), documents: v.array(DocumentOut) }
@@ -57,10 +43,10 @@ export function documentsEndpoints(deps: {
   db: Db
   arrivals: Arrivals
   blobs: Blobs
+  departures: Departures
   log: Log
 }): AnyEndpoint[] {
-  const { db, blobs, log } = deps
-  const departures = createDepartures()
+  const { db, blobs, departures, log } = deps
   return [
     get({
       path: '/api/v1/documents',
@@ -73,6 +59,7 @@ export function documentsEndpoints(deps: {
       query: v.object({
         company_id: v.optional(idParam('Only those of this company')),
         agent_id: v.optional(idParam('Only those for this agent')),
+        state: STATE_PARAMETER,
         ...PAGE_PARAMETERS,
         wait: WAIT_PARAMETER,
       }),
@@ -83,15 +70,17 @@ export function documentsEndpoints(deps: {
       },
       async handle({ event, query, checkAgain }) {
         const page = pageOf(query)
-        const asked = { companyId: query.company_id, agentId: query.agent_id, page }
-        const bound = () => authorizedToken(event).company_id
+        checkWait(query)
+        const { company_id: companyId, agent_id: agentId, state } = query
+        const asked = { companyId, agentId, state, page }
+        const access = () => accessOf(authorizedToken(event))
         const { documents, hasMore } = query.wait
-          ? await documentsOnceThere(deps, bound(), asked, {
+          ? await documentsOnceThere(deps, access(), asked, {
               ms: query.wait * 1000,
               watch: (gone) => watchWait(event, departures, gone),
-              access: () => checkAgain().then(bound),
+              checkAgain: () => checkAgain().then(access),
             })
-          : await documentsOn(db, bound(), asked)
+          : await documentsOn(db, access(), asked)
         return freshReply({ status: 'success', documents, ...placeAfter(page, documents.at(-1), hasMore) })
       },
     }),
@@ -105,7 +94,7 @@ export function documentsEndpoints(deps: {
       answer: DocumentOut,
       notFound: 'Document not found',
       async handle({ event, params }) {
-        return freshReply(await documentBy(db, authorizedToken(event).company_id, params.id))
+        return freshReply(await documentBy(db, accessOf(authorizedToken(event)), params.id))
       },
     }),
 
@@ -125,8 +114,8 @@ export function documentsEndpoints(deps: {
       notFound: 'Document not found',
       gone: 'The content was lost: send the same bytes again',
       async handle({ event, params }) {
-        const { company_id: bound } = authorizedToken(event)
-        const document = await documentBy(db, bound, params.id)
+        const access = accessOf(authorizedToken(event))
+        const document = await documentBy(db, access, params.id)
         if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
         const etag = `"${document.sha256}"`
         const headers = {
@@ -147,30 +136,23 @@ export function documentsEndpoints(deps: {
         const content = await contentOf(blobs, document, range, headers)
         if (content && isHead) return { ...content, body: '' }
         if (content) return { ...content, body: watched(content.body, log, String(event.context.requestId)) }
-        await documentBy(db, bound, params.id) // of a document that was deleted a moment ago the content is not missing
+        await documentBy(db, access, params.id) // of a document that was deleted a moment ago the content is not missing
         throw new Error(`the blob ${document.sha256} is missing or has another size`)
       },
     }),
   ]
 }
 
+/** @throws AppError `invalid` for `wait` beside `state`: a document that changes its state is not waited for */
+function checkWait({ wait, state }: { wait?: number | undefined; state?: string | undefined }): void {
+  if (wait === undefined || state === undefined) return
+  const msg = 'wait goes without state: POST /api/v1/documents/claim waits for documents to work on'
+  throw invalidParameters([{ loc: ['query', 'wait'], msg, type: 'order', input: String(wait) }])
+}
+
 /** What says that a document is to be saved, or shown, under its name. */
 export function dispositionOf(name: string, type: 'attachment' | 'inline'): string {
   return contentDisposition(fileNameOf(name), { type })
-}
-
-/** Notes for the log how long a client waits, and notices when it goes. */
-function watchWait(event: H3Event, departures: Departures, gone: () => void): Disposable {
-  const begun = performance.now()
-  let ended: number | undefined
-  event.context.waitedMs = () => (ended ?? performance.now()) - begun
-  const watched = departures.watch(nodeOf(event).req.socket, gone)
-  return {
-    [Symbol.dispose]() {
-      ended = performance.now()
-      watched[Symbol.dispose]()
-    },
-  }
 }
 
 /**

@@ -8,7 +8,7 @@ import { createMemoryBudget, type MemoryLimits } from '../../memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../semaphore.ts'
 import { type Blobs, freeBytes } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/tables.ts'
-import { authorizedToken } from '../api/auth.ts'
+import { accessOf, authorizedToken } from '../api/auth.ts'
 import { bodyOf, checkLength } from '../api/body.ts'
 import { type AnyEndpoint, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -88,7 +88,7 @@ export function uploadEndpoint(deps: UploadDeps): {
         const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
         using _claim = claimKey(running, token.id, key)
         using _permit = await semaphore.acquire()
-        const sender = { tokenId: token.id, companyId: token.company_id, key }
+        const sender = { tokenId: token.id, access: accessOf(token), key }
         const quotas = await quotasBefore(deps, sender)
         await checkFreeSpace(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)

@@ -12,7 +12,7 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/tables.ts'
-import { checkAllowed, type HeldToken } from '../api/auth.ts'
+import { accessOf, checkAllowed, type HeldToken } from '../api/auth.ts'
 import type { Reply } from '../api/endpoint.ts'
 import { dispositionOf, watched } from '../documents/documents.ts'
 import type { Session } from './sessions.ts'
@@ -56,7 +56,7 @@ export function createTickets(deps: {
     const token = tokenOf(session)
     if (!token) throw new AppError('unauthorized', 'This session has no token: sign in with one')
     checkAllowed(token, 'documents:GET')
-    const document = await documentBy(db, token.company_id, id)
+    const document = await documentBy(db, accessOf(token), id)
     if (document.content === 'lost') throw new AppError('gone', 'The content was lost')
     return { token, document }
   }

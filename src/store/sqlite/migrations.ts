@@ -258,9 +258,11 @@ CREATE TABLE events (
   actor       TEXT    NOT NULL,
   document_id INTEGER,
   company_id  INTEGER,
-  sha256      TEXT CHECK (length(sha256) = 64)
+  sha256      TEXT CHECK (length(sha256) = 64),
+  created_at  TEXT,
+  created_by  TEXT
 ) STRICT;
-INSERT INTO events SELECT * FROM events_before ORDER BY id;
+INSERT INTO events SELECT *, NULL, NULL FROM events_before ORDER BY id;
 DELETE FROM sqlite_sequence WHERE name = 'events';
 UPDATE sqlite_sequence SET name = 'events' WHERE name = 'events_before';
 DROP TABLE events_before;

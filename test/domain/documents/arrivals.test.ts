@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { acceptUpload } from '../../../src/domain/documents/accept.ts'
+import { EVERYTHING } from '../../../src/domain/documents/access.ts'
 import { type Arrivals, createArrivals } from '../../../src/domain/documents/arrivals.ts'
 import { documentsOnceThere, type PageOfDocuments } from '../../../src/domain/documents/queries.ts'
 import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
@@ -69,7 +70,7 @@ async function openWorld(t: TestContext) {
       const documents = { total: count, faults: [], faulty: 0, kept: { files, contents } }
       const { db, arrivals } = world.server
       const deps = { db, arrivals, blobs, clock: () => new Date('2026-03-24T12:00:00Z') }
-      const sender = { tokenId: 1, companyId: null, key: undefined }
+      const sender = { tokenId: 1, access: EVERYTHING, key: undefined }
       const { runs } = await acceptUpload(deps, { ...party, documents }, sender)
       const ids = runs.flatMap(({ id, count }) => Array.from({ length: count }, (_, at) => id + at))
       world.newest = ids.at(-1) ?? world.newest
@@ -104,7 +105,12 @@ test(`${INTERLEAVINGS} random interleavings of uploads, waits and restarts`, asy
         const { reads, arrivals } = world.server
         const db = slowly(reads, random)
         const asked = { ...client.filter, page }
-        const answer = documentsOnceThere({ db, arrivals }, client.bound, asked, patience(client, random))
+        const answer = documentsOnceThere(
+          { db, arrivals },
+          { ...EVERYTHING, companyId: client.bound },
+          asked,
+          patience(client, random),
+        )
         world.answering.add(answer)
         const { documents } = await answer
         world.answering.delete(answer)
@@ -166,7 +172,7 @@ function patience({ bound }: Client, random: Random) {
   const leavesAfter = random.chance(0.1) ? random.int(0, 25) : undefined
   return {
     ms,
-    access: async () => bound,
+    checkAgain: async () => ({ ...EVERYTHING, companyId: bound }),
     watch(gone: () => void) {
       if (leavesAfter !== undefined) setTimeout(gone, leavesAfter)
       return { [Symbol.dispose]() {} }

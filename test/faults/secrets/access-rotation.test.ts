@@ -214,6 +214,8 @@ async function ask(world: World, secret: Secret): Promise<void> {
     'documents:GET': [`/api/v1/documents?company_id=${company_id}`, { headers: bearer }, reach],
     'agent:POST': ['/api/v1/agent/get_by_company', post({ company_id, code }), reach],
     'documents:POST': [CREATE, post({}), 400],
+    'documents:CLAIM': ['/api/v1/documents/claim', post({ agent_id: 'x' }), 400],
+    'documents:DELETE': ['/api/v1/documents/999999', { method: 'DELETE', headers: bearer }, 404],
   } as const
   const allow = pick(random, ALLOWED)
   const [path, request, status] =

@@ -14,29 +14,33 @@ import { newFileError, parseId } from '../positionals.ts'
 export const documentList = command({
   name: 'document list',
   positionals: [],
-  summary: 'list documents by id, of all companies or of one, of one agent; a page at a time',
-  options: ['company', 'agent', 'limit', 'after', 'data-dir', 'json'],
+  summary: 'list documents by id, of all companies or of one, of one agent, in one state; a page at a time',
+  options: ['company', 'agent', 'state', 'limit', 'after', 'data-dir', 'json'],
   changesData: false,
   example: 'cambista document list --company 7 --limit 200 --after 1000',
   run({ options, terminal, withDatabase }) {
     const [companyId, agentId] = [options.company, options.agent]
-    const [after, limit] = [options.after, options.limit]
+    const { after, limit, state } = options
     return withDatabase({ mustExist: true }, async (db) => {
       if (companyId !== undefined) await needCompany(db, companyId)
       if (agentId !== undefined && !(await findAgent(db, agentId))) {
         throw new AppError('not-found', `there is no agent ${agentId}: see cambista agent list`)
       }
-      const found = await selectDocuments(db, { companyId, agentId, after, limit: limit + 1 })
+      const found = await selectDocuments(db, { companyId, agentId, state, after, limit: limit + 1 })
       const documents = found.slice(0, limit)
       const isLost = documents.some(({ content }) => content === 'lost')
+      const isNoted = documents.some(({ note }) => note !== null)
       const rows = documents.map((one) => [
         ...[one.id, one.company_id, one.agent_id, one.owner_id, one.size].map(String),
         one.created_at,
+        one.state,
         one.mimetype,
         one.name,
+        ...(isNoted ? [one.note ?? ''] : []),
         ...(isLost ? [one.content ?? ''] : []),
       ])
-      const head = ['ID', 'COMPANY', 'AGENT', 'OWNER', 'BYTES', 'CREATED', 'MIMETYPE', 'NAME']
+      const head = ['ID', 'COMPANY', 'AGENT', 'OWNER', 'BYTES', 'CREATED', 'STATE', 'MIMETYPE', 'NAME']
+      if (isNoted) head.push('NOTE')
       if (isLost) head.push('CONTENT')
       printResult(terminal, options, documents, table([head, ...rows]))
       if (found.length > limit) terminal.err(`There are more: go on with --after ${documents.at(-1)?.id}\n`)

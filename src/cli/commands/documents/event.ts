@@ -1,13 +1,14 @@
-import { selectEvents } from '../../../store/events.ts'
+import { historyOf, newestEvents } from '../../../domain/documents/history.ts'
 import { command, printResult, table } from '../../command.ts'
 
 export const eventList = command({
   name: 'event list',
   positionals: [],
   summary:
-    'list who deleted which document and which links signed in, and when: the newest, of all or of a document',
-  about: `ACTOR is the name of a key or token, or cli and the user of this system. Times are UTC. Events are kept for as long as
-the server is told by --keep-events.`,
+    'list who claimed, finished or deleted which document and which links signed in: the newest, or all of a document',
+  about: `With --document also who sent it, which its row tells and is no event. ACTOR is the name of a key or token, or cli
+and the user of this system, or the server by itself, where it gave up a document after --max-attempts. Times are UTC.
+Events are kept for as long as the server is told by --keep-events.`,
   options: ['document', 'limit', 'before', 'data-dir', 'json'],
   changesData: false,
   example: 'cambista event list --document 41',
@@ -15,10 +16,13 @@ the server is told by --keep-events.`,
     const [documentId, before] = [options.document, options.before]
     const { limit } = options
     return withDatabase({ mustExist: true }, async (db) => {
-      const found = await selectEvents(db, { documentId, before, limit: limit + 1 })
+      const filter = { before, limit: limit + 1 }
+      const found = await (documentId === undefined
+        ? newestEvents(db, filter)
+        : historyOf(db, documentId, filter))
       const events = found.slice(-limit)
       const rows = events.map((one) => [
-        String(one.id),
+        String(one.id ?? ''),
         one.at,
         one.kind,
         `${one.via} ${one.actor}`,

@@ -1,6 +1,5 @@
 // Deleting documents. Each deletion is a log line on stderr that says who did it.
 
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
@@ -8,9 +7,9 @@ import { AppError } from '../../../errors.ts'
 import type { LogFields, LogFormat } from '../../../log.ts'
 import { openBlobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
-import type { Environment } from '../../args.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { terminalLog } from '../../terminal-log.ts'
+import { actorOf, whoRuns } from '../actor.ts'
 import { parseId } from '../positionals.ts'
 import { needDocument } from './document.ts'
 
@@ -100,24 +99,4 @@ function fieldsOf({
   created_at,
 }: DocumentRow): LogFields {
   return { id, name, size, sha256, company_id, agent_id, owner_id, created_at }
-}
-
-type WhoRuns = { by: string | undefined; uid: number | undefined; sudo_user: string | undefined }
-
-function whoRuns(env: Environment): WhoRuns {
-  return { by: userName(), uid: process.getuid?.(), sudo_user: env.SUDO_USER }
-}
-
-/** The user as an event names it: `ana`, `root (sudo: ana)`, or `uid 1000` where it has no name. */
-function actorOf({ by, uid, sudo_user }: WhoRuns): string {
-  const user = by ?? `uid ${uid}`
-  return sudo_user === undefined ? user : `${user} (sudo: ${sudo_user})`
-}
-
-function userName(): string | undefined {
-  try {
-    return userInfo().username
-  } catch {
-    return undefined // a user id without a name, as containers have it
-  }
 }

@@ -62,7 +62,8 @@ en cada programa.`,
   'key rotate': ROTATION,
   'token rotate': ROTATION,
   'token create': `Con --company el token es solo para los agentes y documentos de esa empresa: los demás no existen para él. Así, varias
-empresas comparten un servidor. Con --quota, una carga se rechaza con 507 si los documentos de los tokens con este
+empresas comparten un servidor. Con --agent es solo para los documentos de ese agente, como conviene a sus procesos:
+documents:CLAIM les permite tomar y terminar documentos, y documents:GET leerlos. Con --quota, una carga se rechaza con 507 si los documentos de los tokens con este
 nombre pasarían de ese total: uno que se revoca y se crea de nuevo no empieza de cero.`,
   'company update': `Una carga que superaría ese cupo se rechaza con 507. Para cambiar el nombre y el código: cambista directory import.`,
   'directory import': `ARCHIVO es JSON, tal como lo imprime cambista directory export:
@@ -79,8 +80,12 @@ Una fila con un id conocido cambia lo guardado; company_id de un propietario, de
 CSV, dejarse vacíos) y entonces quedan como están. Lo que el archivo no menciona se conserva. Un propietario sin
 empresa puede tener documentos de cualquiera. Con un solo error no se cambia nada, y cada error se indica con su
 ubicación.`,
-  'event list': `ACTOR es el nombre de una clave o de un token, o cli y el usuario de este sistema. Las horas están en UTC. Los eventos
-se conservan por el tiempo que --keep-events indica al servidor.`,
+  'event list': `Con --document también quién lo envió, lo que consta en el documento mismo y no es un evento. ACTOR es el nombre de
+una clave o de un token, o cli y el usuario de este sistema, o el servidor por sí mismo, cuando dio por fallido un
+documento después de --max-attempts. Las horas están en UTC. Los eventos se conservan por el tiempo que --keep-events
+indica al servidor.`,
+  'document retry': `Para uno que falló, o que se terminó por error. Sus intentos empiezan de nuevo y su nota se borra. Si un
+proceso lo tiene tomado, se le quita: lo que ese proceso envíe sobre él se rechaza. El servidor puede estar en marcha.`,
   'backup create': `${SET}
 DIR se crea si falta, pero no los directorios que lo contienen. En el mismo sistema de archivos que los datos, los
 contenidos son enlaces duros, que no ocupan espacio y se pierden junto con el disco; en otro, se copian. DIR debe

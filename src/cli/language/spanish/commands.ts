@@ -49,16 +49,18 @@ export const SUMMARIES: Record<CommandName, string> = {
   'directory export':
     'imprime todas las empresas, los propietarios y los agentes como el JSON que lee directory import',
   'document list':
-    'lista documentos por id, de todas las empresas o de una, o de un solo agente; una página a la vez',
+    'lista documentos por id, de todas las empresas o de una, de un solo agente, en un estado; una página a la vez',
   'document show': 'muestra los datos de un documento, sin su contenido',
   'document export':
     'escribe el contenido de un documento en stdout o, con --out, en un archivo nuevo; se comprueba su SHA-256',
+  'document retry':
+    'vuelve a poner un documento como nuevo, para que lo tome el próximo proceso de su agente',
   'document delete':
     'elimina un documento definitivamente, y su contenido si ningún otro documento tiene el mismo',
   'document purge':
     'elimina definitivamente todos los documentos con la antigüedad indicada, de todas las empresas o de una',
   'event list':
-    'lista quién eliminó cada documento y qué enlaces iniciaron sesión, y cuándo: los eventos más recientes, de todos los documentos o de uno',
+    'lista quién tomó, terminó o eliminó cada documento y qué enlaces iniciaron sesión: los eventos más recientes, o todos los de un documento',
   'provider list': 'lista las fuentes de tipos de cambio',
   'provider enable': 'vuelve a sincronizar esta fuente',
   'provider disable': 'deja de sincronizar esta fuente; lo que ya está guardado se sigue sirviendo',

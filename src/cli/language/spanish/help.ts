@@ -26,7 +26,7 @@ const TITLES: Record<Title, string> = {
   'Let programs ask for rates': 'Dar acceso a los tipos de cambio',
   'Let programs send and read documents': 'Dar acceso a los documentos',
   'Name companies, owners and agents': 'Registrar empresas, propietarios y agentes',
-  'See and delete documents': 'Ver y eliminar documentos',
+  'See, retry and delete documents': 'Ver, reintentar y eliminar documentos',
   'Choose the rates, see their corrections': 'Elegir los tipos de cambio y ver sus correcciones',
   'Back up and restore': 'Respaldar y restaurar',
   'This program': 'Este programa',

@@ -44,7 +44,8 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   'backup-cron': 'cuándo se hace el respaldo, en hora de Costa Rica',
   'backup-keep':
     'cuántos respaldos se conservan en el juego; los más antiguos se eliminan cuando ya se verificó uno nuevo',
-  'keep-events': 'por cuántos días se conserva el registro de quién eliminó cada documento',
+  'keep-events': 'por cuántos días se conserva el registro de quién tomó, terminó o eliminó cada documento',
+  'max-attempts': 'tras cuántas tomas que ningún proceso terminó se da por fallido un documento',
   metrics:
     'muestra métricas para Prometheus en /metrics, a los clientes de esta máquina que no llegan por un proxy',
   'metrics-port':
@@ -64,11 +65,13 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   code: 'su código de servicio, que ninguna otra empresa tiene',
   company: 'id de la empresa',
   agent: 'id del agente',
+  state: 'solo los que están en este estado',
   document: 'solo los de este documento',
   quota: 'cuánto pueden ocupar sus documentos en total, por ejemplo 10GiB; none: sin límite',
   description: 'para qué sirve el agente; los clientes lo leen como texto simple',
   inactive: 'lo crea inactivo: no aparece en las listas y no recibe documentos',
-  allow: 'documents:POST, agent:POST, documents:GET; se repite la opción para cada permiso',
+  allow:
+    'documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE; se repite la opción para cada permiso',
   expires: 'último día de validez, en Costa Rica; si no se indica, no vence',
   'in-url':
     'para programas que solo pueden enviarla en la dirección o en un formulario; da acceso a los tipos de cambio y a nada más',

@@ -1,0 +1,126 @@
+// What a worker does with a document that it has claimed (decisions 3.16). A claim is valid until another one has taken
+// its place, also when its lease is over: work that is done is not thrown away.
+
+import type { Clock } from '../../dates.ts'
+import { AppError } from '../../errors.ts'
+import { type ClaimRow, selectClaims, updateClaim } from '../../store/claims.ts'
+import { type DocumentRow, findDocument } from '../../store/documents.ts'
+import { type Actor, insertEvents } from '../../store/events.ts'
+import type { Db, DocumentState } from '../../store/tables.ts'
+import { type Claiming, claimOf, eventOf, giveUp, type Worker } from './claims.ts'
+
+export type Outcome = 'done' | 'failed'
+
+/** A document, and the claim of it that a worker names. */
+export type Held = { id: number; claimId: string }
+
+const EXPIRED = 'This claim has expired'
+
+/**
+ * Writes down the outcome. The same one sent again with the same claim is no error.
+ * @throws AppError `not-found`, and `conflict` for a claim that is not the document's, or has another outcome already
+ */
+export function finishDocument(
+  claiming: Claiming,
+  worker: Worker,
+  held: Held,
+  { outcome, note }: { outcome: Outcome; note: string | null },
+): Promise<DocumentRow> {
+  return change(claiming, worker, held, async (trx, row, at) => {
+    // What the server gave up, the worker may have done: nobody else has it.
+    const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
+    if (!isOpen) {
+      if (row.state === outcome) return
+      const was = row.state === 'new' ? 'it was released' : `its outcome is ${row.state}`
+      throw new AppError('conflict', `This claim has ended: ${was}`)
+    }
+    const finished = { finished_at: at, finished_by: worker.tokenId, note }
+    await updateClaim(trx, row.id, { state: outcome, lease_seconds: null, ...finished })
+    await insertEvents(trx, [eventOf(row, outcome, at, worker)])
+    return () => claiming.leases.end(row.id)
+  })
+}
+
+/** Begins the lease of a claim anew, for so many seconds from now. @throws AppError like `finishDocument` */
+export async function extendClaim(
+  claiming: Claiming,
+  worker: Worker,
+  held: Held,
+  leaseSeconds: number,
+): Promise<DocumentRow & { lease_until: string }> {
+  const document = await change(claiming, worker, held, async (trx, row) => {
+    if (row.state !== 'claimed') throw new AppError('conflict', EXPIRED)
+    await updateClaim(trx, row.id, { state: 'claimed', lease_seconds: leaseSeconds })
+    return () => claiming.leases.begin(claimOf(row), leaseSeconds)
+  })
+  const until = claiming.clock().getTime() + leaseSeconds * 1000
+  return { ...document, lease_until: new Date(until).toISOString() }
+}
+
+/**
+ * Gives a document back, which is new again, or failed if it was claimed as often as it may be.
+ * @throws AppError like `finishDocument`
+ */
+export function releaseDocument(claiming: Claiming, worker: Worker, held: Held): Promise<DocumentRow> {
+  return change(claiming, worker, held, async (trx, row, at) => {
+    if (row.state === 'new') return // released already
+    if (row.state !== 'claimed')
+      throw new AppError('conflict', `This claim has ended: its outcome is ${row.state}`)
+    await insertEvents(trx, [eventOf(row, 'released', at, worker)])
+    if (row.attempts >= claiming.maxAttempts) await giveUp(trx, [row], at)
+    else await updateClaim(trx, row.id, { state: 'new', lease_seconds: null })
+    return () => {
+      claiming.leases.end(row.id)
+      claiming.arrivals.wakeWorkers(row.agent_id)
+    }
+  })
+}
+
+/**
+ * Makes a document new again whose work was done, failed or is under way; `was`: the state that it had. It needs no
+ * server, and a running one sees it.
+ * @throws AppError `not-found`, and `conflict` for one that is new
+ */
+export function retryDocument(
+  db: Db,
+  id: number,
+  by: Actor,
+  clock: Clock,
+): Promise<{ was: DocumentState; document: DocumentRow }> {
+  return db.transaction().execute(async (trx) => {
+    const document = await findDocument(trx, id)
+    if (!document) throw new AppError('not-found', 'Document not found')
+    const { state: was, company_id } = document
+    if (was === 'new') throw new AppError('conflict', `document ${id} is new: the next worker claims it`)
+    const begun = { attempts: 0, claim_id: null, lease_seconds: null }
+    await updateClaim(trx, id, { state: 'new', ...begun, finished_at: null, finished_by: null, note: null })
+    const event = {
+      at: clock().toISOString(),
+      kind: 'retried',
+      document_id: id,
+      company_id,
+      sha256: null,
+    } as const
+    await insertEvents(trx, [{ ...event, ...by }])
+    return { was, document: (await findDocument(trx, id)) ?? document }
+  })
+}
+
+/** In one transaction, if the claim is the document's; what `work` returns is done once it is committed. */
+async function change(
+  { db, clock }: Claiming,
+  { access }: Worker,
+  { id, claimId }: Held,
+  work: (trx: Db, row: ClaimRow, at: string) => Promise<(() => void) | undefined>,
+): Promise<DocumentRow> {
+  const { document, committed } = await db.transaction().execute(async (trx) => {
+    const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
+    if (!seen) throw new AppError('not-found', 'Document not found')
+    const [row] = await selectClaims(trx, [id])
+    if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
+    const committed = await work(trx, row, clock().toISOString())
+    return { committed, document: (await findDocument(trx, id)) ?? seen }
+  })
+  committed?.()
+  return document
+}
