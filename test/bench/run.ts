@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fillDatabase } from '../support/directory.ts'
+import { measureAgentsDesk } from './agents-desk.ts'
 import { measureBesideSync } from './beside-sync.ts'
 import { measureDocuments } from './documents.ts'
 import { measureBesideFastify } from './fastify.ts'
@@ -37,6 +38,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),
+  desk: () => measureAgentsDesk(dataDir, dir),
   sync: () => measureSync(bank, dir),
   beside: () => measureBesideSync(bank, dataDir, dir, key),
   start: () => measureStart(dataDir),
