@@ -20,7 +20,7 @@ const LAYERS = [
   'sync',
   ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'secrets', 'backup', 'blobs', 'sqlite'],
+  ['store', 'directory', 'secrets', 'backup', 'blobs', 'sqlite'],
   'json',
   'words',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))

@@ -19,7 +19,7 @@ const WORKERS = 16
 const FASTER = 100
 const LEASE_SECONDS = 40
 const LEASE_MS = (LEASE_SECONDS * 1000) / FASTER
-const SERVER = join(import.meta.dirname, '../support/fast-server.ts')
+const SERVER = join(import.meta.dirname, '../support/documents/fast-server.ts')
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }
 
 type Claimed = { id: number; claim_id: string; attempts: number }

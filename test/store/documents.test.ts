@@ -60,6 +60,10 @@ test('a batch is written in the order of its files, each with an attachment of i
     owner_id: 1,
     company_id: 1,
     created_by: null,
+    state: 'new',
+    attempts: 0,
+    finished_at: null,
+    note: null,
   })
   assert.equal(await findDocument(db, 1), undefined)
 })
@@ -80,6 +84,8 @@ test('documents are selected by id, by company, agent, what was seen, and age', 
     [{ companyId: 2 }, [3, 4, 7, 8]],
     [{ agentId: 1 }, [1, 2, 5, 6]],
     [{ companyId: 1, agentId: 2 }, []],
+    [{ state: 'new', agentId: 2 }, [3, 4, 7, 8]],
+    [{ state: 'done' }, []],
     [{ after: 3 }, [4, 5, 6, 7, 8]],
     [{ companyId: 2, after: 4 }, [7, 8]],
     [{ createdUpTo: '2026-03-21T00:00:00.000Z' }, [1, 2, 5, 6]],

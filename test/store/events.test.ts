@@ -26,7 +26,12 @@ test('the newest events are selected, of all documents or of one, in the order i
   assert.deepEqual(await ids({ limit: 2, before: 3 }), [1, 2])
   assert.deepEqual(await ids({ limit: 10, documentId: 1 }), [1, 3])
   assert.deepEqual(await ids({ limit: 10, documentId: 9 }), [])
-  assert.deepEqual((await selectEvents(db, { limit: 1 }))[0], { id: 4, ...event(3) })
+  assert.deepEqual((await selectEvents(db, { limit: 1 }))[0], {
+    id: 4,
+    ...event(3),
+    created_at: null,
+    created_by: null,
+  })
 })
 
 test('many events are written at once', async (t) => {

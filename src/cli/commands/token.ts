@@ -4,7 +4,7 @@ import { rotateToken } from '../../domain/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError } from '../../errors.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
-import { findAgent } from '../../store/agents.ts'
+import { findAgent } from '../../store/directory/agents.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import {

@@ -4,15 +4,15 @@
 import * as v from 'valibot'
 import { AppError } from '../../errors.ts'
 import { quotaText } from '../../sizes.ts'
-import { type AgentRow, findAgent, insertAgent } from '../../store/agents.ts'
+import { type AgentRow, findAgent, insertAgent } from '../../store/directory/agents.ts'
 import {
   type CompanyRow,
   findCompany,
   findCompanyOfCode,
   insertCompany,
   selectCompanies,
-} from '../../store/companies.ts'
-import { findOwner, insertOwner, type OwnerRow } from '../../store/owners.ts'
+} from '../../store/directory/companies.ts'
+import { findOwner, insertOwner, type OwnerRow } from '../../store/directory/owners.ts'
 import type { Db } from '../../store/tables.ts'
 
 const MAX_TEXT = 255

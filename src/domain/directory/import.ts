@@ -2,10 +2,10 @@
 // and is all or nothing: with one mistake, nothing is written and every mistake is told.
 
 import * as v from 'valibot'
-import { insertAgent, selectAgents, updateAgent } from '../../store/agents.ts'
-import { insertCompany, selectCompanies, updateCompany } from '../../store/companies.ts'
+import { insertAgent, selectAgents, updateAgent } from '../../store/directory/agents.ts'
+import { insertCompany, selectCompanies, updateCompany } from '../../store/directory/companies.ts'
+import { insertOwner, selectOwners, updateOwner } from '../../store/directory/owners.ts'
 import { hasDocumentsOutside } from '../../store/documents.ts'
-import { insertOwner, selectOwners, updateOwner } from '../../store/owners.ts'
 import type { Db } from '../../store/tables.ts'
 import { hasTokenOfAgent } from '../../store/tokens.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'

@@ -1,6 +1,6 @@
 // What is odd about the directory. It is answered as it stands, so it is only worth knowing.
 
-import { selectCompanies } from '../../store/companies.ts'
+import { selectCompanies } from '../../store/directory/companies.ts'
 import type { Db } from '../../store/tables.ts'
 import { withoutCase } from '../directory/directory.ts'
 import type { Report } from './examination.ts'

@@ -2,9 +2,9 @@
 // kept (decisions 3.5).
 
 import { AppError } from '../../errors.ts'
-import { findAgent } from '../../store/agents.ts'
-import { findCompany } from '../../store/companies.ts'
-import { findOwner } from '../../store/owners.ts'
+import { findAgent } from '../../store/directory/agents.ts'
+import { findCompany } from '../../store/directory/companies.ts'
+import { findOwner } from '../../store/directory/owners.ts'
 import type { Db } from '../../store/tables.ts'
 import { NOT_BASE64 } from './faults.ts'
 import { isDocuments, type KeptDocuments, type Upload } from './upload.ts'

@@ -5,8 +5,12 @@ import { findDocument } from '../../store/documents.ts'
 import { type EventRow, selectEvents } from '../../store/events.ts'
 import type { Db } from '../../store/tables.ts'
 
-/** An event as it is listed. What was created has no id of an event. */
-export type HistoryEvent = Omit<EventRow, 'id' | 'created_at' | 'created_by'> & { id: number | null }
+/** An event as it is listed. A creation has no id, and of older documents it is not known who sent them. */
+export type HistoryEvent = Omit<EventRow, 'id' | 'via' | 'actor' | 'created_at' | 'created_by'> & {
+  id: number | null
+  via: EventRow['via'] | null
+  actor: string | null
+}
 
 /** The newest events of all documents and sign-ins, of smaller ids than `before`, in the order of their ids. */
 export async function newestEvents(
@@ -34,7 +38,7 @@ async function creationOf(db: Db, documentId: number): Promise<HistoryEvent | un
   const { created_at: at, created_by: actor, company_id } = there ?? newest ?? {}
   if (!at || company_id === undefined) return undefined
   const shared = { id: null, at, kind: 'created', document_id: documentId, company_id, sha256: null } as const
-  return { ...shared, via: 'token', actor: actor ?? '(not written down)' }
+  return actor ? { ...shared, via: 'token', actor } : { ...shared, via: null, actor: null }
 }
 
 function shown({ created_at: _at, created_by: _by, ...event }: EventRow): HistoryEvent {

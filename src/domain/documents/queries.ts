@@ -2,15 +2,15 @@
 // those of one company, or of all.
 
 import { AppError } from '../../errors.ts'
-import { type AgentRow, selectActiveAgents, selectAgentsAfter } from '../../store/agents.ts'
+import { type AgentRow, selectActiveAgents, selectAgentsAfter } from '../../store/directory/agents.ts'
 import {
   type CompanyRow,
   findCompany,
   findCompanyByCode,
   selectCompaniesAfter,
-} from '../../store/companies.ts'
+} from '../../store/directory/companies.ts'
+import { type OwnerRow, selectOwnersForAfter } from '../../store/directory/owners.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../store/documents.ts'
-import { type OwnerRow, selectOwnersForAfter } from '../../store/owners.ts'
 import type { Db, DocumentState } from '../../store/tables.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { Arrivals } from './arrivals.ts'

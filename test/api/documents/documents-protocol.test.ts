@@ -67,9 +67,11 @@ test('a malformed escape in an id is 404, for who has a token', async () => {
 
 test('answers another method with 405 and Allow, and only who has a token', async () => {
   const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
+  const isDocument = (path: string) => /\/\d+$/.test(path)
   for (const [paths, allow] of [
     [POSTS, 'POST'],
-    [GETS, 'GET, HEAD'],
+    [GETS.filter((path) => !isDocument(path)), 'GET, HEAD'],
+    [GETS.filter(isDocument), 'GET, HEAD, DELETE'],
   ] as const) {
     for (const path of paths) {
       for (const method of others.filter((one) => !allow.split(', ').includes(one))) {

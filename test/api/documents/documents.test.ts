@@ -36,6 +36,10 @@ test('a row holds what is known of a document', async () => {
     owner_id: 1,
     company_id: 1,
     created_by: tokenName(TOKENS.all),
+    state: 'new',
+    attempts: 0,
+    finished_at: null,
+    note: null,
   })
 })
 

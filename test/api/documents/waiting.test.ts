@@ -258,7 +258,7 @@ for (const [query, words] of [
   ['order=desc&wait=5', /wait goes with order=asc: with order=desc there is nothing to wait for/],
   ['order=desc&wait=0', /wait goes with order=asc/],
   ['order=desc&after=3&wait=5', /after goes with order=asc.*; wait goes with order=asc/],
-  ['state=new&wait=5', /there is no parameter state/],
+  ['state=new&wait=5', /wait goes without state: POST \/api\/v1\/documents\/claim waits/],
 ] as const) {
   test(`?${query} is a 422 that says what would be right`, async () => {
     const response = await read(app, `${LIST}?${query}`)

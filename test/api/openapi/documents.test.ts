@@ -46,6 +46,7 @@ test('says what a page answers, in either order, and which parameters there are'
     [
       ['company_id', 'integer', undefined],
       ['agent_id', 'integer', undefined],
+      ['state', ['new', 'claimed', 'done', 'failed'], undefined],
       ['limit', 'integer', 50],
       ['order', ['asc', 'desc'], 'asc'],
       ['after', 'integer', undefined],

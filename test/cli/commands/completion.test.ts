@@ -52,8 +52,11 @@ const lines: [line: string, expected: string[]][] = [
   ['cambista serve --port 80', []],
   ['cambista serve --tls-cert ', ['_cambista', 'file.pem', 'folder']],
   ['cambista serve --data-dir f', ['folder']],
-  ['cambista token create erp --allow do', ['documents:POST', 'documents:GET']],
-  ['cambista token create erp --allow documents:', ['POST', 'GET']],
+  [
+    'cambista token create erp --allow do',
+    ['documents:POST', 'documents:GET', 'documents:CLAIM', 'documents:DELETE'],
+  ],
+  ['cambista token create erp --allow documents:', ['POST', 'GET', 'CLAIM', 'DELETE']],
   ['cambista token create erp --allow documents:P', ['POST']],
   ['cambista token create erp --allow documents:POST --comp', ['--company']],
   ['cambista backup create ', ['folder']],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { addDays, todayIn } from '../../../src/dates.ts'
@@ -10,7 +10,7 @@ import {
   type TokenRow,
   updateTokensUsed,
 } from '../../../src/store/tokens.ts'
-import { COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/company.ts'
+import { AGENT, COMPANY, keepTexts, makeDirectory, openTestBlobs, runJson } from '../../support/company.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
@@ -36,6 +36,7 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
     allow: ['documents:POST', 'agent:POST', 'documents:GET'],
     expires_at: null,
     company_id: null,
+    agent_id: null,
   })
 
   const listed = await runCommand(['token', 'list', ...at])
@@ -46,6 +47,7 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
     'name',
     'allow',
     'company_id',
+    'agent_id',
     'expires_at',
     'created_at',
     'last_used_at',
@@ -62,7 +64,7 @@ test('a token is shown once, kept as a hash, listed without its secret, and revo
   assert.deepEqual([none.code, none.err], [1, 'cambista: there is no token 2: see cambista token list\n'])
 })
 
-test('create --json prints id, name, token, allow, company_id, expires_at and quota and nothing else on stdout', async (t) => {
+test('create --json prints id, name, token, allow, company_id, agent_id, expires_at and quota and nothing else on stdout', async (t) => {
   const words = ['token', 'create', 'lector', '--allow', 'documents:GET', '--allow', 'documents:GET']
   const { token, ...rest } = await runJson<{ token: string }>(
     temporaryDirectory(t),
@@ -75,6 +77,7 @@ test('create --json prints id, name, token, allow, company_id, expires_at and qu
     name: 'lector',
     allow: ['documents:GET'],
     company_id: null,
+    agent_id: null,
     expires_at: today(),
     quota: null,
   })
@@ -123,8 +126,8 @@ test('a token can be for one company, and the list says which', async (t) => {
   const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
   assert.equal(row?.company_id, COMPANY)
   const { out } = await runCommand(['token', 'list', '--data-dir', dataDir])
-  assert.match(out, /^ID +NAME +ALLOW +COMPANY +CREATED/)
-  assert.match(out, new RegExp(`britt +.* documents:GET +${COMPANY} +20`))
+  assert.match(out, /^ID +NAME +ALLOW +COMPANY +AGENT +CREATED/)
+  assert.match(out, new RegExp(`britt +.* documents:GET +${COMPANY} +any +20`))
   assert.equal((await runJson<TokenRow>(dataDir, 'token', 'revoke', '1')).company_id, COMPANY)
 })
 
@@ -202,12 +205,12 @@ const wrong: [string, string[], RegExp][] = [
   [
     'a method that no endpoint has',
     ['erp', '--allow', 'agent:GET'],
-    /--allow must be one of documents:POST, agent:POST, documents:GET, not "agent:GET"/,
+    /--allow must be one of documents:POST, agent:POST, documents:GET, documents:CLAIM, documents:DELETE, not "agent:GET"/,
   ],
   [
     'a good and a bad one',
-    ['erp', '--allow', 'agent:POST', '--allow', 'documents:DELETE'],
-    /not "documents:DELETE"/,
+    ['erp', '--allow', 'agent:POST', '--allow', 'documents:PATCH'],
+    /not "documents:PATCH"/,
   ],
   ['another spelling', ['erp', '--allow', 'documents:post'], /not "documents:post"/],
   ['two in one', ['erp', '--allow', 'agent:POST,documents:GET'], /--allow must be one of/],
@@ -240,6 +243,36 @@ for (const [what, words, expected] of wrong) {
     assert.equal(existsSync(dataDir), false)
   })
 }
+
+test('a token can be for one agent, and is of its company too', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  await runJson(dataDir, 'company', 'create', '--name', 'Otra', '--code', 'O', '--id', '8')
+  const words = ['token', 'create', 'lector', ...ALL, '--agent', String(AGENT)]
+  const { company_id, agent_id } = await runJson<TokenRow>(dataDir, ...words)
+  assert.deepEqual([company_id, agent_id], [COMPANY, AGENT])
+  const [row] = await runJson<TokenRow[]>(dataDir, 'token', 'list')
+  assert.deepEqual([row?.company_id, row?.agent_id], [COMPANY, AGENT])
+  const other = ['token', 'create', 'otro', ...ALL, '--data-dir', dataDir]
+  const missing = await runCommand([...other, '--agent', '99'])
+  assert.deepEqual(
+    [missing.code, missing.err],
+    [1, 'cambista: there is no agent 99: see cambista agent list\n'],
+  )
+  const elsewhere = await runCommand([...other, '--agent', String(AGENT), '--company', '8'])
+  assert.equal(elsewhere.code, 2)
+  assert.match(elsewhere.err, /agent 12 is of company 7, not of 8/)
+  const moved = JSON.stringify({ agents: [{ id: AGENT, company_id: 8, name: 'Facturas' }] })
+  writeFileSync(join(dataDir, 'moved.json'), moved)
+  const refused = await runCommand([
+    'directory',
+    'import',
+    join(dataDir, 'moved.json'),
+    '--data-dir',
+    dataDir,
+  ])
+  assert.match(refused.err, /company_id must stay 7: there is a token of this agent/)
+})
 
 test('what a token may do is never taken from the environment', async (t) => {
   const env = { CAMBISTA_ALLOW: 'documents:POST', CAMBISTA_EXPIRES: '2999-01-01', CAMBISTA_COMPANY: '1' }

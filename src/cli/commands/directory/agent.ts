@@ -1,6 +1,6 @@
 import { Agent, checkRow, createAgent, needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
-import { selectAgents, updateAgentActive } from '../../../store/agents.ts'
+import { selectAgents, updateAgentActive } from '../../../store/directory/agents.ts'
 import { command, printResult, table } from '../../command.ts'
 import { parseId, rowOfFlags } from '../positionals.ts'
 

@@ -1,7 +1,7 @@
 import { Company, checkRow, createCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
 import { quotaText, sizeText } from '../../../sizes.ts'
-import { selectCompanies, updateCompanyQuota } from '../../../store/companies.ts'
+import { selectCompanies, updateCompanyQuota } from '../../../store/directory/companies.ts'
 import { command, printResult, table } from '../../command.ts'
 import { parseId, rowOfFlags } from '../positionals.ts'
 import { usageText } from '../quota.ts'

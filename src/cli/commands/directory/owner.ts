@@ -1,5 +1,5 @@
 import { checkRow, createOwner, needCompany, Owner } from '../../../domain/directory/directory.ts'
-import { selectOwners } from '../../../store/owners.ts'
+import { selectOwners } from '../../../store/directory/owners.ts'
 import { command, printResult, table } from '../../command.ts'
 import { rowOfFlags } from '../positionals.ts'
 

@@ -63,8 +63,9 @@ en cada programa.`,
   'token rotate': ROTATION,
   'token create': `Con --company el token es solo para los agentes y documentos de esa empresa: los demás no existen para él. Así, varias
 empresas comparten un servidor. Con --agent es solo para los documentos de ese agente, como conviene a sus procesos:
-documents:CLAIM les permite tomar y terminar documentos, y documents:GET leerlos. Con --quota, una carga se rechaza con 507 si los documentos de los tokens con este
-nombre pasarían de ese total: uno que se revoca y se crea de nuevo no empieza de cero.`,
+documents:CLAIM les permite tomar y terminar documentos, y documents:GET leerlos. Con --quota, una carga se rechaza
+con 507 si los documentos de los tokens con este nombre pasarían de ese total: uno que se revoca y se crea de nuevo no
+empieza de cero.`,
   'company update': `Una carga que superaría ese cupo se rechaza con 507. Para cambiar el nombre y el código: cambista directory import.`,
   'directory import': `ARCHIVO es JSON, tal como lo imprime cambista directory export:
   {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],

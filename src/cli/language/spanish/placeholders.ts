@@ -18,6 +18,7 @@ const PLACEHOLDERS: Record<string, string> = {
   SECONDS: 'SEGUNDOS',
   SIDE: 'LADO',
   SIZE: 'TAMAÑO',
+  STATE: 'ESTADO',
   TIME: 'TIEMPO',
   TOPIC: 'TEMA',
 }

@@ -43,6 +43,10 @@ test('documents are listed by id, a page at a time, and shown one by one', async
     owner_id: 31,
     company_id: 7,
     created_by: null,
+    state: 'new',
+    attempts: 0,
+    finished_at: null,
+    note: null,
   })
   assert.deepEqual(await runJson(dataDir, 'document', 'show', '3'), all[2])
   assert.match((await runCommand(['document', 'show', '3', '--data-dir', dataDir])).out, /^size +5$/m)

@@ -21,8 +21,10 @@ test('a deletion on the command line is listed, with the user and the one behind
   const before = new Date().toISOString()
   await runCommand(['document', 'delete', '2', '--data-dir', dataDir], { SUDO_USER: 'ana' })
   await runCommand(['document', 'delete', '1', '--data-dir', dataDir])
-  const [event, ...others] = await runJson<EventRow[]>(dataDir, 'event', 'list', '--document', '2')
+  const [created, event, ...others] = await runJson<EventRow[]>(dataDir, 'event', 'list', '--document', '2')
   assert.deepEqual(others, [])
+  const unknown = { id: null, via: null, actor: null, sha256: null }
+  assert.deepEqual(created, { ...unknown, at: created?.at, kind: 'created', document_id: 2, company_id: 7 })
   assert.ok(event && event.at >= before && event.at <= new Date().toISOString())
   const user = userInfo().username
   assert.deepEqual(event, {

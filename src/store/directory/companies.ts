@@ -1,4 +1,4 @@
-import type { Db, Row } from './tables.ts'
+import type { Db, Row } from '../tables.ts'
 
 export type CompanyRow = Row<'companies'>
 

@@ -1,9 +1,9 @@
 // A server of its own process for which time passes faster, and whose clock jumps: leases of seconds end in milliseconds.
 // Arguments: data directory, how many times faster, seed. It prints its URL.
 
-import { startApp } from '../../src/app.ts'
-import { createLog } from '../../src/log.ts'
-import { randomOf } from './rates/random-bank.ts'
+import { startApp } from '../../../src/app.ts'
+import { createLog } from '../../../src/log.ts'
+import { randomOf } from '../rates/random-bank.ts'
 
 const [dataDir = '', faster = '1', seed = '1'] = process.argv.slice(2)
 const random = randomOf(Number(seed))

@@ -1,6 +1,6 @@
 // What a developer would pick instead: Fastify, better-sqlite3 and two prepared statements, with the same key check,
 // the same parameters checked by schema and the same answer, as Fastify's guide would have it.
-// Run by others: node fastify-server.ts PORT DATABASE
+// Run by others: node server.ts PORT DATABASE
 
 import { createHash } from 'node:crypto'
 import Sqlite from 'better-sqlite3'

@@ -1,4 +1,4 @@
-import type { Db, Row } from './tables.ts'
+import type { Db, Row } from '../tables.ts'
 
 /** `company_id` is null for an owner that may own documents of any company. */
 export type OwnerRow = Row<'owners'>

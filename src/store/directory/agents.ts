@@ -1,4 +1,4 @@
-import type { Db, Row, WithBoolean } from './tables.ts'
+import type { Db, Row, WithBoolean } from '../tables.ts'
 
 export type AgentRow = WithBoolean<Row<'agents'>, 'active'>
 

@@ -1,9 +1,9 @@
-// `/rates/latest` beside what a developer would pick instead (fastify-server.ts), on the same database.
+// `/rates/latest` beside what a developer would pick instead (server.ts), on the same database.
 
 import { join } from 'node:path'
-import { addDays } from '../../src/dates.ts'
-import { type Figure, median } from './figure.ts'
-import { answersPerSecond, script, startProgram, startServer } from './process.ts'
+import { addDays } from '../../../src/dates.ts'
+import { type Figure, median } from '../figure.ts'
+import { answersPerSecond, script, startProgram, startServer } from '../process.ts'
 
 const ROUNDS = 3
 const PATH = '/api/v1/rates/latest'
@@ -17,7 +17,7 @@ const READS: [string, string[]][] = [
 
 export async function measureBesideFastify(dataDir: string, key: string): Promise<Figure[]> {
   const ours = await startProgram(dataDir)
-  const theirs = await startServer((port) => script('fastify-server.ts', port, join(dataDir, 'cambista.db')))
+  const theirs = await startServer((port) => script('fastify/server.ts', port, join(dataDir, 'cambista.db')))
   const headers = { 'X-API-Key': key }
   await compareAnswers([ours.port, theirs.port], headers)
   const figures: Figure[] = []
