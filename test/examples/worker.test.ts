@@ -1,0 +1,73 @@
+// The examples of `cambista manual agents` work as they stand there.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../support/directory.ts'
+import { startProgram } from '../support/program.ts'
+import { until } from '../support/terminal.ts'
+
+type Row = { id: number; state: string; note: string | null; attempts: number }
+
+const WORKER = join(import.meta.dirname, 'worker.py')
+const MANUAL = join(import.meta.dirname, '../../src/manual/agents.md')
+
+let app: TestApp
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+})
+
+async function upload(...texts: string[]): Promise<number[]> {
+  const answer = await post(app, CREATE, batch(...texts.map((text) => pdf(text))))
+  const { created_documents } = (await answer.json()) as { created_documents: { id: number }[] }
+  return created_documents.map(({ id }) => id)
+}
+
+const row = async (id: number) => (await (await read(app, `/api/v1/documents/${id}`)).json()) as Row
+
+function startWorker(t: TestContext, token: string, words = [WORKER, app.app.url]) {
+  return startProgram(t, words, { CAMBISTA_TOKEN: token }, ['/usr/bin/python3'])
+}
+
+test('the worker finishes what is there and what comes, and stops when it is told', async (t) => {
+  const [first = 0] = await upload('hola')
+  const worker = startWorker(t, TOKENS.ofAgent)
+  await worker.says(new RegExp(`done ${first} 4 bytes of application/pdf`))
+  const ids = await upload('uno', 'dos', 'tres')
+  await until(async () => (await Promise.all(ids.map(row))).every(({ state }) => state === 'done'))
+  assert.deepEqual(
+    (await Promise.all([first, ...ids].map(row))).map(({ note, attempts }) => [note, attempts]),
+    [4, 3, 3, 4].map((size) => [`${size} bytes of application/pdf`, 1]),
+  )
+  worker.child.kill('SIGTERM')
+  assert.equal(await worker.ended(), 0, worker.printed.err)
+})
+
+test('two workers share the documents, and each is done once', async (t) => {
+  const workers = [startWorker(t, TOKENS.ofAgent), startWorker(t, TOKENS.ofAgent)]
+  const ids = await upload(...Array.from({ length: 20 }, (_, at) => `texto ${at}`))
+  await until(async () => (await Promise.all(ids.map(row))).every(({ state }) => state === 'done'))
+  for (const worker of workers) {
+    worker.child.kill('SIGTERM')
+    assert.equal(await worker.ended(), 0, worker.printed.err)
+  }
+  const printed = workers.flatMap(({ printed }) => printed.out.split('\n').filter((line) => line !== ''))
+  const done = printed.map((line) => Number(/^done (\d+) /.exec(line)?.[1]))
+  assert.deepEqual(
+    done.sort((one, other) => one - other),
+    ids,
+  )
+})
+
+test('a wrong token ends it with what the server says', async (t) => {
+  const worker = startWorker(t, 'cbt_wrong')
+  assert.equal(await worker.ended(), 1)
+  assert.match(worker.printed.err, /^401: .*Invalid or expired token/)
+})
+
+test('the manual shows it as it is', () => {
+  assert.ok(readFileSync(MANUAL, 'utf8').includes(readFileSync(WORKER, 'utf8').trim()))
+})
