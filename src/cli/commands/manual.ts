@@ -11,6 +11,7 @@ export const TOPICS = [
   'programs',
   'hostnames',
   'documents',
+  'agents',
   'service',
   'page',
   'https',
