@@ -1,0 +1,113 @@
+// What a server does with claims by itself: leases that end wake who waits, a restart begins them anew, and what nobody
+// will finish is failed.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { EVERYTHING } from '../../../src/domain/documents/access.ts'
+import { createArrivals } from '../../../src/domain/documents/arrivals.ts'
+import {
+  type Claiming,
+  claimDocuments,
+  failAbandoned,
+  openLeases,
+} from '../../../src/domain/documents/claims.ts'
+import { createLeases } from '../../../src/domain/documents/leases.ts'
+import { findDocument } from '../../../src/store/documents.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { AGENT, keepTexts, makeDirectory, openTestBlobs } from '../../support/company.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/terminal.ts'
+
+const WORKER = { tokenId: 1, name: 'lector', access: EVERYTHING }
+const SHORT = 0.05 // seconds
+
+async function open(t: TestContext, texts: string[], ticks?: () => number) {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  await db
+    .insertInto('tokens')
+    .values({ id: 1, name: 'lector', hash: 'h', allow: '', created_at: 'then' })
+    .execute()
+  const ids = await keepTexts(db, await openTestBlobs(dataDir), texts)
+  const arrivals = createArrivals()
+  const begin = async (): Promise<Claiming> => {
+    const leases = await openLeases(db, arrivals, ticks)
+    t.after(() => leases.close())
+    return { db, arrivals, leases, clock: () => new Date('2026-03-24T12:00:00Z'), maxAttempts: 2 }
+  }
+  const claim = (claiming: Claiming, leaseSeconds: number, wait = 0) =>
+    claimDocuments(
+      claiming,
+      WORKER,
+      { agentId: AGENT, limit: 10, leaseSeconds },
+      wait === 0
+        ? undefined
+        : { ms: wait, watch: () => ({ [Symbol.dispose]() {} }), checkAgain: async () => EVERYTHING },
+    )
+  return { db, ids, begin, claim }
+}
+
+test('a worker that waits has the document as soon as the lease of another is over', async (t) => {
+  const { ids, begin, claim } = await open(t, ['uno'])
+  const claiming = await begin()
+  assert.equal((await claim(claiming, 1)).length, 1)
+  const again = await claim(claiming, 60, 600_000)
+  assert.deepEqual(
+    again.map(({ id, attempts }) => [id, attempts]),
+    [[ids[0], 2]],
+  )
+  assert.equal(claiming.leases.count(), 1)
+})
+
+test('after a restart each lease has its whole length again', async (t) => {
+  let now = 0
+  const { begin, claim } = await open(t, ['uno'], () => now)
+  assert.equal((await claim(await begin(), 100)).length, 1)
+  now += 99_000
+  const restarted = await begin()
+  now += 99_999
+  assert.deepEqual(await claim(restarted, 100), [])
+  now += 1
+  assert.equal((await claim(restarted, 100)).length, 1)
+})
+
+test('what was claimed too often is failed, though no worker comes for it', async (t) => {
+  let now = 0
+  const { db, ids, begin, claim } = await open(t, ['veneno', 'otro'], () => now)
+  const claiming = await begin()
+  const state = async (id = 0) => (await findDocument(db, id))?.state
+  for (const expected of ['claimed', 'failed']) {
+    assert.equal((await claim(claiming, 10)).length, 2)
+    await failAbandoned(claiming)
+    assert.equal(await state(ids[0]), 'claimed', 'it is held')
+    now += 10_000
+    await failAbandoned(claiming)
+    assert.deepEqual(await Promise.all(ids.map(state)), [expected, expected])
+  }
+  assert.equal(claiming.leases.count(), 0)
+})
+
+test('leases that end later do not hide one that ends sooner, and one that is extended does not end', async (t) => {
+  const ended: number[] = []
+  const leases = createLeases({ ticks: () => performance.now(), ended: (agentId) => ended.push(agentId) })
+  t.after(() => leases.close())
+  const claimOf = (documentId: number, agentId: number) => ({
+    documentId,
+    agentId,
+    claimId: `c${documentId}`,
+  })
+  leases.begin(claimOf(1, 1), 3600)
+  leases.begin(claimOf(2, 2), SHORT)
+  leases.begin(claimOf(3, 3), SHORT)
+  leases.begin(claimOf(3, 3), 3600)
+  await until(() => ended.length > 0)
+  assert.deepEqual(ended, [2])
+  assert.deepEqual(leases.endedOf(), [...leases.endedOf(2)])
+  assert.deepEqual(leases.endedOf(3), [])
+  leases.end(2, 'another claim')
+  assert.equal(leases.endedOf(2).length, 1)
+  leases.end(2, 'c2')
+  assert.equal(leases.endedOf().length, 0)
+})
