@@ -1,4 +1,4 @@
-// What a try came to, for the queue, the hook and the log: eight tries within a day, then a message is given up.
+// What a try came to, for the queue, the hook and the log: eight tries within a day, then a message is given up (decisions 5.2).
 
 import type { Clock } from '../dates.ts'
 import type { Log } from '../log.ts'

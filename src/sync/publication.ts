@@ -1,5 +1,5 @@
 // What hooks are told of a sync: the days that its run completed, and that it failed. Both go into the queue with the
-// transaction that closes the record of the run.
+// transaction that closes the record of the run (decisions 5.1).
 
 import { type IsoDate, todayIn } from '../dates.ts'
 import { isHooked, queueEvent } from '../domain/hooks/events.ts'

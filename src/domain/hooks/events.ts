@@ -1,5 +1,5 @@
 // What hooks are told of: each message is written into the queue by the transaction that it tells of, so that nothing is
-// sent of what was rolled back, and nothing is forgotten of what was committed. A message has ids and days, no contents.
+// sent of what was rolled back, and nothing is forgotten of what was committed. A message has ids and days, no contents (decisions 5.1).
 
 import { setImmediate } from 'node:timers/promises'
 import { addGivenUp, type HookRow, selectHooks } from '../../store/hooks/hooks.ts'

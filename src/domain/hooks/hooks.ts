@@ -1,4 +1,5 @@
-// Making and changing hooks. Only the operator does, on the command line: no client of an API can aim the server.
+// Making and changing hooks. Only the operator does, on the command line: no client of an API can aim the server (decisions
+// 5.3).
 
 import { AppError } from '../../errors.ts'
 import { findAgent } from '../../store/directory/agents.ts'
