@@ -266,4 +266,47 @@ CREATE TABLE idempotency (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 
+-- Addresses of the operator's that are told of what happens here (cambista hook). `secret` signs what is sent to one. It is
+-- encrypted with hook.key, a file beside this database that is in no backup: a copy of this file alone signs nothing.
+CREATE TABLE hooks (
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  url            TEXT    NOT NULL,
+  events         TEXT    NOT NULL,                 -- such as 'document.created sync.failed'
+  company_id     INTEGER REFERENCES companies (id), -- of documents it is told of those of this company alone
+  agent_id       INTEGER REFERENCES agents (id),   -- and of those for this agent alone
+  secret         BLOB    NOT NULL,                 -- AES-256-GCM: nonce, text, tag
+  former_secret  BLOB,                             -- from before a rotation, signs too until former_ends_at
+  former_ends_at TEXT,
+  created_at     TEXT    NOT NULL,
+  sent_at        TEXT,                             -- when a message arrived last
+  failing_since  TEXT,                             -- when the first try after that failed
+  failure        TEXT,                             -- why the last one did
+  off_at         TEXT,                             -- its receiver wanted no more (410): it gets none
+  given_up       INTEGER NOT NULL DEFAULT 0        -- messages that never arrived
+) STRICT;
+CREATE INDEX hooks_by_agent ON hooks (agent_id);
+
+-- What hooks are still to be told. A row is written by the transaction that it tells of, and deleted when it has arrived or
+-- is given up. There are no more than 10,000 for a hook.
+CREATE TABLE hook_messages (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  hook_id    INTEGER NOT NULL REFERENCES hooks (id),
+  message_id TEXT    NOT NULL,                     -- the same in each try, so that its receiver knows it again
+  type       TEXT    NOT NULL,
+  body       TEXT    NOT NULL,                     -- what is signed and sent, as it is
+  created_at TEXT    NOT NULL,
+  tries      INTEGER NOT NULL DEFAULT 0,           -- that failed
+  due_at     TEXT    NOT NULL
+) STRICT;
+CREATE INDEX hook_messages_by_hook ON hook_messages (hook_id);
+CREATE INDEX hook_messages_due ON hook_messages (hook_id, due_at);
+
+-- Days for which a side of a provider's benchmark was stored, and of which hooks were not told yet: the end of its next run
+-- tells of them, also when the run that stored them was killed. Empty where no hook wants to know.
+CREATE TABLE hook_days (
+  provider_id INTEGER NOT NULL REFERENCES providers (id),
+  day         TEXT    NOT NULL,
+  PRIMARY KEY (provider_id, day)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO meta (id, data_revision, epoch) VALUES (1, 1, lower(hex(randomblob(8))));

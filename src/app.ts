@@ -10,6 +10,7 @@ import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { AppError, reasonOf } from './errors.ts'
+import { openHooks } from './hooks/hooks.ts'
 import { openKeyring } from './http/api/auth.ts'
 import type { UploadLimits } from './http/documents/uploads.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
@@ -57,6 +58,8 @@ export type AppOverrides = {
   ticks?: () => number
   /** Of the database (`OpenOptions`). */
   patienceMs?: number
+  /** How long a hook is waited for; ten seconds unless told. */
+  hookTryMs?: number
 }
 
 export type App = {
@@ -104,7 +107,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const leases = await openLeases(db, arrivals, overrides.ticks)
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
+  const hooks = openHooks({ db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs })
   const refresh = async () => {
+    hooks.wake()
     await cache.refresh()
     await keyring.refresh()
     arrivals.wakeWorkers() // a document may have been made new again
@@ -127,6 +132,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     backfillFrom: config.backfillFrom,
     settings: config.providerSettings,
     changed: () => cache.refresh(),
+    ended: hooks.wake,
     readsHistory: (progress: (() => HistoryProgress) | undefined) => {
       readingHistory = progress
     },
@@ -145,13 +151,16 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
   const stores = { db, reads, blobs, blobsDir, arrivals, claiming }
-  const deps = { ...stores, cache, keyring, scheduler, backups, clock, log, limits, ...health }
+  const { wake: wakeHooks } = hooks
+  const deps = { ...stores, cache, keyring, scheduler, backups, wakeHooks, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   writeServerAddress(dataDir, server.url)
   parts.defer(() => forgetServerAddress(dataDir))
   scheduler.start()
   backups?.start()
+  hooks.start()
+  parts.defer(() => hooks.close())
   const { keepEvents } = config
   const housekeeping = startHousekeeping({ db, clock, log, keepEvents })
   parts.defer(() => housekeeping.close())

@@ -27,7 +27,7 @@ export type ErrorCode =
 /** What could be done about an error; each face says it in its own words, or not at all. */
 export type Advice =
   /** There is a list of these. */
-  | { about: 'providers' | 'series' | 'companies' }
+  | { about: 'providers' | 'series' | 'companies' | 'agents' }
   /** The currencies may be converted, though no series gives one in the other. */
   | { about: 'conversion'; from: string; to: string }
   /** A revoked secret is replaced by a new one; an expired one gets a later last day. */
@@ -44,6 +44,8 @@ export type Advice =
   /** What a repair mends while no server runs. */
   | { about: 'repair' | 'stopped-server' }
   | { about: 'code-change' | 'nightly-backup' }
+  /** A hook that cannot be signed for, and one that does not hear. */
+  | { about: 'hook-secret' | 'hook-test'; id: number }
   /** An examination says what to do about a damaged database. */
   | { about: 'damage' }
 
@@ -76,4 +78,12 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? error.cause.message : ''
   return cause && !error.message.includes(cause) ? `${error.message}: ${cause}` : error.message
+}
+
+/** Why a request to another server failed. The innermost cause says it best: `ECONNREFUSED` under `fetch failed`. */
+export function networkReason(error: unknown): string {
+  let innermost = error
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause
+  if (!(innermost instanceof Error)) return String(innermost)
+  return 'code' in innermost && typeof innermost.code === 'string' ? innermost.code : innermost.message
 }

@@ -18,9 +18,10 @@ const LAYERS = [
   ['web', 'rates', 'documents', 'status', 'session', 'parts', 'server', 'texts', 'words'],
   ['http', 'page', 'status', 'openapi', 'compat', 'rates', 'documents', 'listener', 'api', 'credentials'],
   'sync',
-  ['domain', 'doctor', 'backup', 'documents', 'directory', 'rates'],
+  'hooks',
+  ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'directory', 'secrets', 'backup', 'blobs', 'sqlite'],
+  ['store', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'sqlite'],
   'json',
   'words',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))

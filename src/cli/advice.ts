@@ -69,6 +69,8 @@ function adviceText(advice: Advice): string {
   switch (advice.about) {
     case 'companies':
       return ': see cambista company list'
+    case 'agents':
+      return ': see cambista agent list'
     case 'providers':
       return ': see cambista provider list'
     case 'series':
@@ -99,6 +101,10 @@ function adviceText(advice: Advice): string {
       return ' (--backup-dir)'
     case 'damage':
       return ': cambista doctor says how'
+    case 'hook-secret':
+      return `: cambista hook rotate ${advice.id} gives it a new one`
+    case 'hook-test':
+      return `: cambista hook test ${advice.id} tries it`
     case 'own-id':
       return `: choose one for the ${advice.kind} with --id`
   }

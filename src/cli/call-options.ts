@@ -1,9 +1,10 @@
 // The options that make sense for one call only, and so have no environment variable.
 
+import { HOOK_EVENTS } from '../domain/hooks/events.ts'
 import { ALLOWED } from '../domain/secrets.ts'
 import { networksFault } from '../http/listener/proxy.ts'
 import { quotaFault, quotaOf } from '../sizes.ts'
-import { anything, day, httpUrl, integer, nonEmpty, oneOf, time } from './option-formats.ts'
+import { anything, day, httpUrl, integer, nonEmpty, oneOf, someOf, time } from './option-formats.ts'
 import type { Option } from './option-names.ts'
 
 const call = <F>(value: string, help: string, format: F) => ({ value, fallback: undefined, help, format })
@@ -57,6 +58,14 @@ export const CALL = {
     fault: networksFault,
     read: (text: string) => text,
   }),
+  event: {
+    ...call(
+      'EVENT',
+      `${HOOK_EVENTS.join(', ')}; with commas between, or the flag again for each`,
+      someOf(...HOOK_EVENTS),
+    ),
+    repeats: true,
+  },
   overlap: {
     ...call('TIME', 'how long the secret before goes on, such as 30m, 24h or 7d; 0: not at all', time),
     fallback: '24h',

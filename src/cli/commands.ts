@@ -17,6 +17,8 @@ import { eventList } from './commands/documents/event.ts'
 import { documentDelete, documentPurge } from './commands/documents/removal.ts'
 import { documentRetry } from './commands/documents/retry.ts'
 import { healthcheck } from './commands/healthcheck.ts'
+import { hookCreate, hookDelete, hookList, hookRotate } from './commands/hooks/hook.ts'
+import { hookTest } from './commands/hooks/test.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
 import { metricsDashboard, metricsRules } from './commands/metrics/metrics.ts'
@@ -70,6 +72,10 @@ export const GROUPS = [
       documentPurge,
       eventList,
     ],
+  },
+  {
+    title: 'Tell other programs what happens',
+    commands: [hookCreate, hookList, hookTest, hookRotate, hookDelete],
   },
   {
     title: 'Choose the rates, see their corrections',

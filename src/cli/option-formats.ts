@@ -72,6 +72,19 @@ export function oneOf<const Word extends string>(...choices: Word[]): Format<Wor
   }
 }
 
+/** Some of these words, with commas between. */
+export function someOf<const Word extends string>(...choices: Word[]): Format<Word[]> {
+  const wordsIn = (text: string) => text.split(',').map((word) => word.trim())
+  return {
+    choices,
+    fault: (text) =>
+      wordsIn(text).every((word) => choices.some((one) => one === word))
+        ? undefined
+        : `must be of ${choices.join(', ')}, with commas between`,
+    read: (text) => wordsIn(text) as Word[],
+  }
+}
+
 export function integer(low: number, high: number): Format<number> {
   return {
     fault: (text) =>

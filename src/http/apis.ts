@@ -31,6 +31,8 @@ export type HttpDeps = HealthQuestion & {
   keyring: Keyring
   scheduler: Schedulers
   backups: NightlyBackup | undefined
+  /** To be called after each commit of documents. */
+  wakeHooks: () => void
   log: Log
   blobs: Blobs
   arrivals: Arrivals

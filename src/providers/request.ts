@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { type IsoDate, todayIn } from '../dates.ts'
+import { networkReason } from '../errors.ts'
 import { excerptOf } from './json.ts'
 import { FetchFailure, type ProviderSettings, type RequestTuning } from './provider.ts'
 
@@ -232,12 +233,4 @@ function withExcerpt(message: string, body: string, request: SourceRequest): str
 
 function masked(text: string, { secrets }: SourceRequest): string {
   return secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text)
-}
-
-/** The innermost cause says it best: `ECONNREFUSED` under `fetch failed`. */
-function networkReason(error: unknown): string {
-  let innermost = error
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause
-  if (!(innermost instanceof Error)) return String(innermost)
-  return 'code' in innermost && typeof innermost.code === 'string' ? innermost.code : innermost.message
 }

@@ -68,11 +68,15 @@ export async function updateRun(db: Db, id: number, run: SyncCounts & { dateFrom
     .execute()
 }
 
-export async function closeRun(
-  db: Db,
-  id: number,
-  end: SyncCounts & { status: SyncStatus; message: string | null; finishedAt: string; tokenOnly?: boolean },
-): Promise<SyncRunRow> {
+/** How a run ended. */
+export type RunEnd = SyncCounts & {
+  status: SyncStatus
+  message: string | null
+  finishedAt: string
+  tokenOnly?: boolean
+}
+
+export async function closeRun(db: Db, id: number, end: RunEnd): Promise<SyncRunRow> {
   const { finishedAt, tokenOnly, ...values } = end
   return db
     .updateTable('sync_runs')
@@ -149,6 +153,22 @@ export async function selectNewestRun(db: Db, providerId: number): Promise<LastR
     .limit(1)
     .executeTakeFirst()
   return row && { ...row, token_only: row.token_only === 1 }
+}
+
+/** The run of the same provider before this one that was there to read new rates. */
+export function findRunBefore(
+  db: Db,
+  run: Pick<SyncRunRow, 'id' | 'provider_id'>,
+): Promise<SyncRunRow | undefined> {
+  return db
+    .selectFrom('sync_runs')
+    .select(COLUMNS)
+    .where('provider_id', '=', run.provider_id)
+    .where('trigger', '!=', 'refine')
+    .where('id', '<', run.id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** When the newest runs of a trigger were started, newest first. */

@@ -175,6 +175,33 @@ export type Tables = {
     created_at: string | null
     created_by: string | null
   }
+  hooks: {
+    id: Generated<number>
+    url: string
+    events: string
+    company_id: number | null
+    agent_id: number | null
+    secret: Buffer
+    former_secret: Buffer | null
+    former_ends_at: string | null
+    created_at: string
+    sent_at: string | null
+    failing_since: string | null
+    failure: string | null
+    off_at: string | null
+    given_up: Generated<number>
+  }
+  hook_messages: {
+    id: Generated<number>
+    hook_id: number
+    message_id: string
+    type: string
+    body: string
+    created_at: string
+    tries: Generated<number>
+    due_at: string
+  }
+  hook_days: { provider_id: number; day: string }
   lost_contents: { sha256: string; fault: string; since: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
 }

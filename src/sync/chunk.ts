@@ -14,6 +14,7 @@ import type { Db } from '../store/tables.ts'
 import { type AcceptedRate, changesOf, isQuotedInversely, validateRows } from './accept.ts'
 import { type Reading, readWindow, saysOf } from './ask.ts'
 import { COVERAGE_KINDS, type Coverages, coverageAfter } from './coverage.ts'
+import { noteNewDays } from './publication.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
 
 const UNKNOWN_NAMED = 10 // each is a line of the log in every run
@@ -138,6 +139,7 @@ async function storeReading(
   const changes = changesOf(accepted, idOf, stored)
   await upsertRates(trx, changes.writes, now.getTime())
   const replaced = { replaced_at: now.toISOString(), run_id: state.runId }
+  await noteNewDays(trx, state, changes.writes, stored)
   await insertRevisions(
     trx,
     changes.revisions.map((one) => ({ ...one, ...replaced })),

@@ -14,7 +14,6 @@ import { selectSeriesOf } from '../store/series.ts'
 import { type Lock, takeLock } from '../store/sqlite/lock.ts'
 import {
   closeInterruptedRuns,
-  closeRun,
   findOpenTrigger,
   INTERRUPTED,
   insertRun,
@@ -24,6 +23,7 @@ import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
+import { closeAndTell } from './publication.ts'
 import { messageOf, readRecord, statusOf } from './record.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
 
@@ -46,6 +46,8 @@ export type SyncDeps = {
   settings: (provider: Provider) => ProviderSettings
   /** Called after each commit of ours, so that the read model turns its page. */
   changed: () => Promise<void>
+  /** Called when the record of a run is closed. */
+  ended?: () => void
   /** Called when a run begins that has history to read, with what says how far it is, and without when it ends. */
   readsHistory?: (progress: (() => HistoryProgress) | undefined) => void
 }
@@ -154,13 +156,15 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
   for (const notice of notices) record.problems.add(notice.message)
   for (const problem of record.problems) log.warn('sync problem', { ...about, problem })
   const status = statusOf(record)
-  const run = await closeRun(db, record.runId, {
+  const end = {
     ...record.counts,
     status,
     message: messageOf(record.problems),
     finishedAt: clock().toISOString(),
     tokenOnly,
-  })
+  }
+  const run = await closeAndTell(db, provider, record.runId, end, { stopped: request.signal.aborted })
+  deps.ended?.()
   log[LEVELS[status]](ENDED, { ...about, status, ...record.counts })
   const due = dueDay(provider, clock, record.today)
   const current = await hasBenchmarkOf(db, provider, due)

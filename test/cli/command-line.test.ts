@@ -74,7 +74,7 @@ const meant: [typed: string, hint: string][] = [
   ['kye create erp', '"kye create": did you mean cambista key create?'],
   ['restore', '"restore": did you mean cambista backup restore?'],
   ['backups', '"backups": did you mean cambista backup create, or backup verify, or backup restore?'],
-  ['rotate', '"rotate": did you mean cambista key rotate, or token rotate?'],
+  ['rotate', '"rotate": did you mean cambista key rotate, or token rotate, or hook rotate?'],
   ['backup frobnicate', '"backup frobnicate", but there are: backup create, backup verify, backup restore'],
   ['frobnicate', '"frobnicate"'],
   ['help frobnicate', '"frobnicate"'],

@@ -17,6 +17,9 @@ const SERIES = 'job="cambista", instance="a"'
 const CASES: { series: string; values: string; alerts: string[] }[] = [
   { series: 'up', values: '0', alerts: ['CambistaDown'] },
   { series: 'up', values: '1', alerts: [] },
+  { series: 'cambista_hooks_failing', values: '1', alerts: ['CambistaHooksFailing'] },
+  { series: 'cambista_hooks_failing', values: '0', alerts: [] },
+  { series: 'cambista_hook_messages_given_up', values: '3', alerts: [] },
   { series: 'cambista_rates_rounded', values: '12', alerts: ['CambistaRoundedValues'] },
   { series: 'cambista_rates_rounded', values: '0', alerts: [] },
   { series: 'cambista_last_good_sync_age_seconds', values: '1e99', alerts: ['CambistaSyncOverdue'] },

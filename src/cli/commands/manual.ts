@@ -12,6 +12,7 @@ export const TOPICS = [
   'hostnames',
   'documents',
   'agents',
+  'hooks',
   'service',
   'page',
   'https',

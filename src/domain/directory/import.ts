@@ -6,6 +6,7 @@ import { insertAgent, selectAgents, updateAgent } from '../../store/directory/ag
 import { insertCompany, selectCompanies, updateCompany } from '../../store/directory/companies.ts'
 import { insertOwner, selectOwners, updateOwner } from '../../store/directory/owners.ts'
 import { hasDocumentsOutside } from '../../store/documents.ts'
+import { hasHookOf } from '../../store/hooks/hooks.ts'
 import type { Db } from '../../store/tables.ts'
 import { hasTokenOfAgent } from '../../store/tokens.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'
@@ -136,25 +137,24 @@ async function moveMistakes(
   agents: Stored<Directory['agents'][number]>,
 ): Promise<Mistake[]> {
   const mistakes: Mistake[] = []
-  const stays = (kind: string, place: string, from: number | null, to: number) => {
-    const now = from === null ? 'empty' : from
-    const message = `must stay ${now}: the ${kind} has documents of another company than ${to}`
-    mistakes.push({ place, field: 'company_id', message })
+  const stays = (place: string, from: number | null, why: string) => {
+    mistakes.push({ place, field: 'company_id', message: `must stay ${from ?? 'empty'}: ${why}` })
   }
   for (const { place, row } of draft.owners) {
-    const there = owners.get(row.id)
-    if (!there || typeof row.company_id !== 'number' || row.company_id === there.company_id) continue
+    const from = owners.get(row.id)?.company_id
+    if (from === undefined || typeof row.company_id !== 'number' || row.company_id === from) continue
     const bound = await hasDocumentsOutside(db, { owner_id: row.id }, row.company_id)
-    if (bound) stays('owner', place, there.company_id, row.company_id)
+    if (bound) stays(place, from, `the owner has documents of another company than ${row.company_id}`)
   }
   for (const { place, row } of draft.agents) {
-    const there = agents.get(row.id)
-    if (!there || row.company_id === there.company_id) continue
-    const bound = await hasDocumentsOutside(db, { agent_id: row.id }, row.company_id)
-    if (bound) stays('agent', place, there.company_id, row.company_id)
-    else if (await hasTokenOfAgent(db, row.id)) {
-      const message = `must stay ${there.company_id}: there is a token of this agent, which is for that company too`
-      mistakes.push({ place, field: 'company_id', message })
+    const from = agents.get(row.id)?.company_id
+    if (from === undefined || row.company_id === from) continue
+    if (await hasDocumentsOutside(db, { agent_id: row.id }, row.company_id)) {
+      stays(place, from, `the agent has documents of another company than ${row.company_id}`)
+    } else if (await hasTokenOfAgent(db, row.id)) {
+      stays(place, from, 'there is a token of this agent, which is for that company too')
+    } else if (await hasHookOf(db, row.id, from)) {
+      stays(place, from, 'there is a hook for this agent in that company alone')
     }
   }
   return mistakes

@@ -22,6 +22,7 @@ import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
 import { examineDirectory } from './directory.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
+import { examineHooks } from './hooks.ts'
 import { examineRates } from './rates.ts'
 import { correctUsage, noteUsage } from './usage.ts'
 
@@ -48,6 +49,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
       await examineDirectory(opened.db, report)
       await noteSyncs(opened, request, report)
       await noteUsage(opened, report)
+      await examineHooks(opened, request, report)
     }
     await examineFiles(sound ? opened : undefined, { ...request, served }, report)
   } catch (error) {

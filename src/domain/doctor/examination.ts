@@ -4,7 +4,15 @@ import type { Clock } from '../../dates.ts'
 import type { Advice } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
 
-export type Check = 'database' | 'contents' | 'temporary' | 'permissions' | 'space' | 'rates' | 'backup'
+export type Check =
+  | 'database'
+  | 'contents'
+  | 'temporary'
+  | 'permissions'
+  | 'space'
+  | 'rates'
+  | 'backup'
+  | 'hooks'
 
 export type Report = {
   finding(check: Check, message: string, advice?: Advice): void

@@ -26,6 +26,15 @@ export type Accepted = {
   deleted: readonly number[]
 }
 
+export type AcceptDeps = {
+  db: Db
+  blobs: Blobs
+  clock: Clock
+  arrivals: Arrivals
+  /** Called after the commit: hooks may be told of it now. */
+  wakeHooks: () => void
+}
+
 const KEPT_MS = 24 * 3_600_000 // decisions 3.11
 
 /**
@@ -50,7 +59,7 @@ export async function quotasBefore(
  *   that was used
  */
 export async function acceptUpload(
-  { db, blobs, clock, arrivals }: { db: Db; blobs: Blobs; clock: Clock; arrivals: Arrivals },
+  { db, blobs, clock, arrivals, wakeHooks }: AcceptDeps,
   upload: Upload,
   { tokenId, access, key }: Sender,
 ): Promise<Accepted> {
@@ -73,6 +82,7 @@ export async function acceptUpload(
   checkAgentAccess(access, batch.agentId)
   await checkReferences(db, batch)
   const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  wakeHooks()
   const newest = runs.at(-1)
   if (newest) {
     arrivals.announce({

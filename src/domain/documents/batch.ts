@@ -10,6 +10,7 @@ import { insertDocuments } from '../../store/documents.ts'
 import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
+import { queueDocuments } from '../hooks/events.ts'
 import { type Batch, checkReferences } from './documents.ts'
 import { hashesOf } from './lost-contents.ts'
 import { checkQuotas, quotasOf } from './quotas.ts'
@@ -98,6 +99,7 @@ async function insertBatch(
       throw new AppError('unavailable', 'The same content was being deleted: send it again')
     }
   }
+  await queueDocuments(trx, { companyId, agentId, runs, at: createdAt })
   if (record) {
     const { tokenId, key, fingerprint, forgetBefore } = record
     await deleteAnswersBefore(trx, forgetBefore)

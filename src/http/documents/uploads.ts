@@ -40,6 +40,7 @@ const MAX_KEY = 255
 export type UploadDeps = {
   db: Db
   arrivals: Arrivals
+  wakeHooks: () => void
   blobs: Blobs
   blobsDir: string
   clock: Clock

@@ -8,6 +8,7 @@ import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Semaphore } from '../../semaphore.ts'
 import { freeBytes } from '../../store/blobs/blobs.ts'
+import { countHooks } from '../../store/hooks/hooks.ts'
 import { selectLastGoodRunOf } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -26,6 +27,7 @@ export type MetricsSnapshot = Totals & {
   freeBytes: number
   uploads: { running: number; waiting: number }
   documentWaits: number
+  hooks: { failing: number; waiting: number; givenUp: number }
   caches: Record<string, CacheState>
   backup: { ageSeconds: number; ok: boolean } | undefined
   /** Infinity: backups are made, and none is known to be good. */
@@ -70,6 +72,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       freeBytes: await freeBytes(blobsDir),
       uploads: uploads.status(),
       documentWaits: arrivals.waiting(),
+      hooks: await countHooks(db),
       caches: caches(),
       backup: lastRun && { ageSeconds: ageOf(lastRun), ok: lastStatus === 'ok' },
       verifiedBackupAgeSeconds: backups && (lastVerified ? ageOf(lastVerified) : NEVER),

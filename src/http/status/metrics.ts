@@ -45,6 +45,9 @@ const GAUGES: Reading[] = [
   ['uploads_in_flight', 'Uploads that are being taken', (now) => now.uploads.running],
   ['uploads_waiting', 'Uploads that wait for their turn', (now) => now.uploads.waiting],
   ['document_waits', 'Requests that wait for a document', (now) => now.documentWaits],
+  ['hooks_failing', 'Hooks that are off, or whose last message did not arrive', (now) => now.hooks.failing],
+  ['hook_messages_waiting', 'Messages that hooks are still to be told', (now) => now.hooks.waiting],
+  ['hook_messages_given_up', 'Messages of the hooks of now that never arrived', (now) => now.hooks.givenUp],
   ['backup_age_seconds', 'Time since the last backup was begun', (now) => now.backup?.ageSeconds],
   [
     'verified_backup_age_seconds',

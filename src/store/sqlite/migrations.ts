@@ -66,13 +66,50 @@ CREATE INDEX events_by_document ON events (document_id, id);
 CREATE INDEX events_by_age ON events (at);
 `
 
+const HOOKS = `
+CREATE TABLE hooks (
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  url            TEXT    NOT NULL,
+  events         TEXT    NOT NULL,
+  company_id     INTEGER REFERENCES companies (id),
+  agent_id       INTEGER REFERENCES agents (id),
+  secret         BLOB    NOT NULL,
+  former_secret  BLOB,
+  former_ends_at TEXT,
+  created_at     TEXT    NOT NULL,
+  sent_at        TEXT,
+  failing_since  TEXT,
+  failure        TEXT,
+  off_at         TEXT,
+  given_up       INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX hooks_by_agent ON hooks (agent_id);
+CREATE TABLE hook_messages (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  hook_id    INTEGER NOT NULL REFERENCES hooks (id),
+  message_id TEXT    NOT NULL,
+  type       TEXT    NOT NULL,
+  body       TEXT    NOT NULL,
+  created_at TEXT    NOT NULL,
+  tries      INTEGER NOT NULL DEFAULT 0,
+  due_at     TEXT    NOT NULL
+) STRICT;
+CREATE INDEX hook_messages_by_hook ON hook_messages (hook_id);
+CREATE INDEX hook_messages_due ON hook_messages (hook_id, due_at);
+CREATE TABLE hook_days (
+  provider_id INTEGER NOT NULL REFERENCES providers (id),
+  day         TEXT    NOT NULL,
+  PRIMARY KEY (provider_id, day)
+) STRICT, WITHOUT ROWID;
+`
+
 // What one released version changed is one entry.
 export const MIGRATIONS: readonly string[] = [
   DOCUMENTS,
   TOKENS_OF_A_COMPANY,
   COVERAGE_TO_ROTATION,
   LOGIN_LINKS,
-  AGENTS_DESK,
+  AGENTS_DESK + HOOKS,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

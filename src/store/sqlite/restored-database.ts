@@ -38,6 +38,7 @@ export async function renewDatabase(path: string, { above, lost }: Renewal): Pro
       const counters = raiseCounters(sqlite, above)
       sqlite.exec('delete from lost_contents')
       sqlite.exec('delete from login_links') // one that was used since may be among them
+      sqlite.exec('delete from hook_messages; delete from hook_days') // of the past; hook.key is gone, too
       const insert = sqlite.prepare('insert into lost_contents (sha256, fault, since) values (?, ?, ?)')
       for (const { sha256, fault, since } of lost) insert.run(sha256, fault, since)
       return { epoch, counters, schema: { from, to: SCHEMA_VERSION } }

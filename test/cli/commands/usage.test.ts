@@ -29,7 +29,7 @@ test('a flag that must be given is in the usage line, and missing it is wrong us
       assert.match(help.out, new RegExp(`^Usage: .* --${name} `), command.name)
       const others = (command.required ?? [])
         .filter((other) => other !== name)
-        .flatMap((other) => [`--${other}`, '1'])
+        .flatMap((other) => [`--${other}`, new RegExp(`--${other} (\\S+)`).exec(command.example)?.[1] ?? '1'])
       const end = await runCommand([...command.name.split(' '), ...taken, ...others])
       assert.equal(end.code, 2, command.name)
       assert.match(end.err, new RegExp(`--${name} is missing`))

@@ -69,7 +69,8 @@ async function openWorld(t: TestContext) {
       for (let at = 0; at < count; at++) files.add({ name: 'a.txt', mimetype: 'text/plain', content })
       const documents = { total: count, faults: [], faulty: 0, kept: { files, contents } }
       const { db, arrivals } = world.server
-      const deps = { db, arrivals, blobs, clock: () => new Date('2026-03-24T12:00:00Z') }
+      const clock = () => new Date('2026-03-24T12:00:00Z')
+      const deps = { db, arrivals, blobs, clock, wakeHooks: () => {} }
       const sender = { tokenId: 1, access: EVERYTHING, key: undefined }
       const { runs } = await acceptUpload(deps, { ...party, documents }, sender)
       const ids = runs.flatMap(({ id, count }) => Array.from({ length: count }, (_, at) => id + at))

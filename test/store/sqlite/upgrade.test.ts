@@ -85,7 +85,16 @@ test('every row of before is there as it was, and nothing else has been made up'
     const kept = (after[name] ?? []).map((row) => Object.fromEntries(columns.map((one) => [one, row[one]])))
     assert.deepEqual(kept, before[name], name)
   }
-  const added = ['coverage', 'events', 'former_secrets', 'login_links', 'lost_contents']
+  const added = [
+    'coverage',
+    'events',
+    'former_secrets',
+    'hook_days',
+    'hook_messages',
+    'hooks',
+    'login_links',
+    'lost_contents',
+  ]
   assert.deepEqual(
     Object.keys(after).toSorted(),
     [...rest(Object.keys(before), 'feeds'), ...added].toSorted(),

@@ -72,6 +72,11 @@ export const PANELS: readonly Panel[] = [
     { expr: `cambista_uploads_waiting${OF}`, legend: 'uploads that wait' },
     { expr: `cambista_document_waits${OF}`, legend: 'waits for a document' },
   ]),
+  graph('Hooks', 'short', [
+    { expr: `cambista_hooks_failing${OF}`, legend: 'hooks that fail' },
+    { expr: `cambista_hook_messages_waiting${OF}`, legend: 'messages that wait' },
+    { expr: `cambista_hook_messages_given_up${OF}`, legend: 'messages given up' },
+  ]),
   graph('Age of the dollar, in days', 'short', [
     { expr: `cambista_dollar_age_days${OF}`, legend: '{{side}}' },
   ]),

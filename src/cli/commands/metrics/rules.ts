@@ -109,6 +109,24 @@ export const RULES: readonly Rule[] = [
     summary: '{{ $value }} uploads wait for their turn',
     description: 'Clients get 503. The disk is slow, or --max-uploads too low for as many senders.',
   },
+  {
+    alert: 'CambistaHooksFailing',
+    expr: `cambista_hooks_failing${JOB} > 0`,
+    for: '15m',
+    severity: 'warning',
+    summary: '{{ $value }} hooks are not told what happens',
+    description:
+      'cambista hook list says why, cambista hook test ID tries one. A message is given up after a day.',
+  },
+  {
+    alert: 'CambistaHookMessagesLost',
+    expr: `delta(cambista_hook_messages_given_up${JOB}[1h]) > 0`,
+    for: '0m',
+    severity: 'warning',
+    summary: '{{ $value }} messages for hooks were given up',
+    description:
+      'Their receivers do not know of these documents or rates: the lists of the APIs have them (hook message given up).',
+  },
 ]
 
 /** A file of rules: YAML, of which texts in quotes as JSON has them are a part. */

@@ -66,6 +66,15 @@ empresas comparten un servidor. Con --agent es solo para los documentos de ese a
 documents:CLAIM les permite tomar y terminar documentos, y documents:GET leerlos. Con --quota, una carga se rechaza
 con 507 si los documentos de los tokens con este nombre pasarían de ese total: uno que se revoca y se crea de nuevo no
 empieza de cero.`,
+  'hook create': `El servidor envía mensajes por POST a URL: document.created lleva los id de los documentos de una carga (con --company o
+--agent, solo los de esa empresa o para ese agente), rates.published los días que completó una sincronización y
+sync.failed la sincronización que falló. Van firmados según Standard Webhooks. Lo que no llega se intenta de nuevo,
+ocho veces en un día. Más detalles en cambista manual hooks.`,
+  'hook test': `El mensaje lo envía este comando, no el servidor. Si llega, un hook que estaba apagado queda de nuevo encendido, y el
+servidor envía enseguida lo que espera por él.`,
+  'hook rotate': `Durante --overlap cada mensaje lleva dos firmas, para que el receptor cambie de secreto en cualquier momento. Tras una
+restauración los secretos de antes no se pueden leer, porque hook.key no está en ningún respaldo: entonces firma solo
+el nuevo, y se envía lo que espera.`,
   'company update': `Una carga que superaría ese cupo se rechaza con 507. Para cambiar el nombre y el código: cambista directory import.`,
   'directory import': `ARCHIVO es JSON, tal como lo imprime cambista directory export:
   {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],

@@ -61,6 +61,13 @@ export const SUMMARIES: Record<CommandName, string> = {
     'elimina definitivamente todos los documentos con la antigüedad indicada, de todas las empresas o de una',
   'event list':
     'lista quién tomó, terminó o eliminó cada documento y qué enlaces iniciaron sesión: los eventos más recientes, o todos los de un documento',
+  'hook create':
+    'avisa a una dirección de lo que ocurre aquí; el secreto con que se firma se muestra solo esta vez',
+  'hook list': 'lista los avisos (hooks): de qué se avisa a cada uno, cuántos mensajes esperan y si llegan',
+  'hook test': 'envía ya un mensaje de prueba a un hook: código de salida 0 si llega; si no, 1 con la razón',
+  'hook rotate':
+    'da a un hook un secreto nuevo, que se muestra solo esta vez; el anterior sigue firmando un tiempo',
+  'hook delete': 'elimina un hook y lo que espera por él',
   'provider list': 'lista las fuentes de tipos de cambio',
   'provider enable': 'vuelve a sincronizar esta fuente',
   'provider disable': 'deja de sincronizar esta fuente; lo que ya está guardado se sigue sirviendo',

@@ -27,6 +27,7 @@ const TITLES: Record<Title, string> = {
   'Let programs send and read documents': 'Dar acceso a los documentos',
   'Name companies, owners and agents': 'Registrar empresas, propietarios y agentes',
   'See, retry and delete documents': 'Ver, reintentar y eliminar documentos',
+  'Tell other programs what happens': 'Avisar a otros programas',
   'Choose the rates, see their corrections': 'Elegir los tipos de cambio y ver sus correcciones',
   'Back up and restore': 'Respaldar y restaurar',
   'This program': 'Este programa',

@@ -78,6 +78,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   side: 'compra o venta: qué tipo de cambio del dólar se da en los formatos que tienen uno solo',
   'secret-from': 'registra el token que está en este archivo, uno antiguo del banco, en vez de crear uno',
   network: 'dónde están los programas que la envían, por ejemplo 10.0.0.0/8',
+  event: 'document.created, rates.published, sync.failed; varios se separan por comas o se repite la opción',
   overlap:
     'por cuánto tiempo sigue valiendo el secreto anterior, por ejemplo 30m, 24h o 7d; con 0 deja de valer ya',
   out: 'escribe en este archivo nuevo; uno que ya exista nunca se sobrescribe',
@@ -102,6 +103,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
 
 export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
+  'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
   'cert create': {
     host: 'nombre o dirección IP con que preguntan los clientes; varios se separan por comas o se repite la opción',
     out: 'directorio para cert.pem y key.pem; se crea si no existe',

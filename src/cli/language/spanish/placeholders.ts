@@ -6,6 +6,7 @@ const PLACEHOLDERS: Record<string, string> = {
   CODE: 'CÓDIGO',
   DATE: 'FECHA',
   DAYS: 'DÍAS',
+  EVENT: 'EVENTO',
   FAMILY: 'FAMILIA',
   FILE: 'ARCHIVO',
   FORMAT: 'FORMATO',

@@ -1,0 +1,90 @@
+// What a try came to, for the queue, the hook and the log: eight tries within a day, then a message is given up (decisions 5.2).
+
+import type { Clock } from '../dates.ts'
+import type { Log } from '../log.ts'
+import { addGivenUp, findHook, type HookRow, updateHook } from '../store/hooks/hooks.ts'
+import {
+  deleteMessage,
+  deleteMessagesOf,
+  type MessageRow,
+  updateMessageTried,
+} from '../store/hooks/messages.ts'
+import type { Db } from '../store/tables.ts'
+import type { Outcome } from './post.ts'
+
+export type SenderDeps = {
+  db: Db
+  dataDir: string
+  clock: Clock
+  log: Log
+  /** How long a try may take; ten seconds unless told. */
+  tryMs?: number | undefined
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** How long after each try that failed comes the next. */
+const DELAYS_MS = [5 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 8 * HOUR, 10 * HOUR]
+export const LONGEST_DELAY_MS = Math.max(...DELAYS_MS)
+const OLDEST_MS = 7 * 24 * HOUR // of a server that was stopped for long, or a hook that could not be told
+const GONE = 410
+
+/** Why a hook is not told whose secret cannot be opened, as after a restore. */
+export const UNREADABLE = 'its secret cannot be read, as after a restore: give it a new one'
+
+/** Writes down what became of a try, all of it or nothing. */
+export async function recordTry(
+  { db, clock, log }: SenderDeps,
+  hookId: number,
+  message: MessageRow,
+  { status, ms, failure }: Outcome,
+): Promise<void> {
+  const now = clock()
+  const at = now.toISOString()
+  const { id, message_id, type } = message
+  const about = { hook: hookId, message: message_id, type, ms }
+  const tries = message.tries + 1
+  const delay = DELAYS_MS[message.tries]
+  const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
+  const { hook, unsent } = await db.transaction().execute(async (trx) => {
+    const hook = await findHook(trx, hookId)
+    let unsent = 0
+    if (failure === undefined) {
+      await deleteMessage(trx, id)
+      await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
+      return { hook, unsent }
+    }
+    if (status === GONE) unsent = await deleteMessagesOf(trx, hookId)
+    else if (delay !== undefined && !isOld) {
+      await updateMessageTried(trx, id, tries, new Date(now.getTime() + delay).toISOString())
+    } else {
+      await deleteMessage(trx, id)
+      unsent = 1
+    }
+    if (unsent > 0) await addGivenUp(trx, hookId, unsent)
+    const failing_since = hook?.failing_since ?? at
+    await updateHook(trx, hookId, { failing_since, failure, ...(status === GONE && { off_at: at }) })
+    return { hook, unsent }
+  })
+  if (!hook) return // it was deleted meanwhile, with its messages
+  if (failure === undefined) {
+    log.debug('hook told', { ...about, status })
+    if (hook.failing_since !== null) log.info('hook works again', { hook: hookId, since: hook.failing_since })
+    return
+  }
+  log.debug('hook not told', { ...about, try: tries, reason: failure })
+  if (unsent > 0 && status !== GONE) log.warn('hook message given up', { ...about, tries, reason: failure })
+  if (status === GONE) {
+    if (hook.off_at === null) log.warn('hook is off: its receiver wants no more', { hook: hookId, unsent })
+  } else if (hook.failing_since === null) {
+    log.warn('hook fails', { hook: hookId, reason: failure, hint: `cambista hook test ${hookId}` })
+  }
+}
+
+/** A hook that cannot be told: its messages wait for a new secret. */
+export async function markUnreadable({ db, clock, log }: SenderDeps, hook: HookRow): Promise<void> {
+  const failing_since = hook.failing_since ?? clock().toISOString()
+  await updateHook(db, hook.id, { failing_since, failure: UNREADABLE })
+  log.warn('hook fails', { hook: hook.id, reason: UNREADABLE, hint: `cambista hook rotate ${hook.id}` })
+}

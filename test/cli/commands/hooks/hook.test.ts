@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { selectHooks, updateHook } from '../../../../src/store/hooks/hooks.ts'
+import { makeDirectory, runJson } from '../../../support/company.ts'
+import { startReceiver } from '../../../support/hooks/receiver.ts'
+import { startProgram } from '../../../support/program.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const URL_OF_ONE = 'https://agents.example.com/hook'
+const CREATE = ['hook', 'create', '--url', URL_OF_ONE, '--event', 'document.created']
+
+type Made = { id: number; secret: string }
+type Listed = {
+  id: number
+  url: string
+  events: string[]
+  off_at: string | null
+  readable: boolean
+  waiting: number
+}
+
+test('a secret is shown once, kept encrypted with hook.key, and in no file of the data directory', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  await makeDirectory(dataDir)
+  const at = ['--data-dir', dataDir]
+  assert.equal(existsSync(join(dataDir, 'hook.key')), false)
+  const made = await runCommand([...CREATE, '--event', 'sync.failed,rates.published', '--agent', '12', ...at])
+  assert.equal(made.code, 0, made.err)
+  assert.match(made.out, /^whsec_[A-Za-z0-9+/]{43}=\n$/)
+  assert.match(made.err, /^Hook 1, its secret is shown only now/)
+  const secret = made.out.trim()
+  const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  assert.equal(bytes.length, 32)
+  const { mode, size } = statSync(join(dataDir, 'hook.key'))
+  assert.deepEqual([(mode & 0o777).toString(8), size], ['600', 32])
+  for (const name of readdirSync(dataDir)) {
+    const content = readFileSync(join(dataDir, name))
+    assert.equal(
+      content.includes(secret.slice(6)) || content.includes(bytes),
+      false,
+      `${name} holds the secret`,
+    )
+  }
+  assert.deepEqual(
+    readdirSync(dataDir).filter((name) => name.startsWith('hook')),
+    ['hook.key'],
+  )
+
+  const key = readFileSync(join(dataDir, 'hook.key'))
+  const other = await runJson<Made>(dataDir, ...CREATE, '--company', '7')
+  assert.deepEqual(readFileSync(join(dataDir, 'hook.key')), key, 'the key stays')
+  assert.equal(other.id, 2)
+  const listed = await runCommand(['hook', 'list', ...at])
+  assert.match(
+    listed.out,
+    /1 +https:\/\/agents.example.com\/hook +document.created rates.published sync.failed +any +12 /,
+  )
+  assert.match(
+    listed.out,
+    /2 +https:\/\/agents.example.com\/hook +document.created +7 +any +0 +0 +never +not told yet\n/,
+  )
+  const rows = await runJson<Listed[]>(dataDir, 'hook', 'list')
+  assert.equal(JSON.stringify(rows).includes('secret'), false)
+
+  assert.equal((await runCommand(['hook', 'delete', '1', ...at])).out, 'hook 1 is deleted\n')
+  const again = await runCommand(['hook', 'delete', '1', ...at])
+  assert.deepEqual([again.code, again.err], [1, 'cambista: there is no hook 1: see cambista hook list\n'])
+})
+
+test('what is no address, event, company or agent is refused in words, and nothing is made', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  await makeDirectory(dataDir)
+  await runJson(dataDir, 'company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '8')
+  const fault = async (...words: string[]) => {
+    const { code, err } = await runCommand(['hook', 'create', ...words, '--data-dir', dataDir])
+    return `${code} ${err}`
+  }
+  const event = ['--event', 'document.created']
+  for (const url of [
+    'http://example.com/',
+    'http://10.0.0.1/',
+    'ftp://a/',
+    'https://',
+    'example.com',
+    'http://127.0.0.1.example.com/',
+  ]) {
+    assert.match(
+      await fault('--url', url, ...event),
+      /^2 .*--url must be an https URL without user and password/,
+      url,
+    )
+  }
+  const withPassword = await fault('--url', 'https://ana:sesamo@example.com/', ...event)
+  assert.match(withPassword, /^2 .*--url must be/)
+  assert.doesNotMatch(withPassword, /sesamo/)
+  assert.match(
+    await fault('--url', URL_OF_ONE, '--event', 'x'),
+    /^2 .*must be of document.created, rates.published/,
+  )
+  assert.match(
+    await fault('--url', URL_OF_ONE),
+    /^2 .*--event is missing: give one or more of document.created/,
+  )
+  const forRates = await fault('--url', URL_OF_ONE, '--event', 'sync.failed', '--company', '7')
+  assert.match(forRates, /^2 .*--company and --agent are for --event document.created/)
+  assert.match(await fault('--url', URL_OF_ONE, ...event, '--company', '9'), /^1 .*there is no company 9/)
+  assert.match(await fault('--url', URL_OF_ONE, ...event, '--agent', '9'), /^1 .*there is no agent 9/)
+  const moved = await fault('--url', URL_OF_ONE, ...event, '--agent', '12', '--company', '8')
+  assert.match(moved, /^1 .*agent 12 is of company 7, not 8/)
+  assert.deepEqual(await runJson(dataDir, 'hook', 'list'), [])
+  for (const url of ['http://localhost:9000/', 'http://[::1]:1/', 'http://127.1.2.3/', 'https://10.0.0.1/']) {
+    assert.match(await fault('--url', url, ...event), /^0 /, url)
+  }
+})
+
+test('there are at most 50 hooks', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  for (let at = 0; at < 50; at++) await runJson(dataDir, ...CREATE)
+  const more = await runCommand([...CREATE, '--data-dir', dataDir])
+  assert.deepEqual([more.code, more.err], [1, 'cambista: there are 50 hooks already: delete one\n'])
+})
+
+test('test says what the receiver answers; one that was off is on again, and what waits is due', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const at = ['--data-dir', dataDir]
+  const receiver = await startReceiver(t)
+  const words = ['--url', `${receiver.url}?token=sesamo`, '--event', 'sync.failed']
+  const { id, secret } = await runJson<Made>(dataDir, 'hook', 'create', ...words)
+  const good = await runCommand(['hook', 'test', String(id), ...at])
+  assert.match(good.out, /^hook 1: HTTP 204 after \d+ ms\n$/)
+  assert.equal(good.code, 0)
+  const { type, data } = receiver.verify(secret, receiver.received[0]) as { type: string; data: unknown }
+  assert.deepEqual([type, data, receiver.received[0]?.path], ['test', { hook_id: 1 }, '/hook?token=sesamo'])
+
+  receiver.answer = (response) => response.writeHead(500).end('sorry')
+  const bad = await runCommand(['hook', 'test', '1', ...at])
+  assert.deepEqual([bad.code, bad.err], [1, ''])
+  assert.match(bad.out, /^hook 1: HTTP 500, after \d+ ms\n$/)
+
+  const db = temporaryDatabase(t, dataDir)
+  await updateHook(db, 1, { off_at: '2026-01-01T00:00:00.000Z', failure: 'HTTP 410' })
+  const off = await runCommand(['hook', 'list', ...at])
+  assert.match(off.out, /off since 2026-01-01T00:00:00.000Z \(HTTP 410\)/)
+  assert.match(off.out, /\/hook\?… /)
+  assert.doesNotMatch(off.out, /sesamo/)
+  const row = { hook_id: 1, message_id: 'msg_1', type: 'sync.failed', body: '{}', created_at: 'then' }
+  await db
+    .insertInto('hook_messages')
+    .values({ ...row, due_at: '2999-01-01T00:00:00.000Z' })
+    .execute()
+  receiver.answer = (response) => response.writeHead(200).end()
+  assert.match(
+    (await runCommand(['hook', 'test', '1', ...at])).out,
+    /HTTP 200 after \d+ ms; it is on again\n$/,
+  )
+  assert.deepEqual(
+    (await selectHooks(db)).map(({ off_at, failure }) => [off_at, failure]),
+    [[null, null]],
+  )
+  const due = await db.selectFrom('hook_messages').select('due_at').executeTakeFirstOrThrow()
+  assert.ok(due.due_at <= new Date().toISOString())
+
+  await receiver.close()
+  const none = await runJson<unknown>(dataDir, 'hook', 'test', '1').catch((error: Error) => error.message)
+  assert.match(String(none), /hook test 1/)
+  assert.match((await runCommand(['hook', 'test', '1', ...at])).out, /^hook 1: ECONNREFUSED, after/)
+  const unknown = await runCommand(['hook', 'test', '7', ...at])
+  assert.deepEqual([unknown.code, unknown.err], [1, 'cambista: there is no hook 7: see cambista hook list\n'])
+})
+
+test('after a rotation both secrets sign for a while; with --overlap 0 the new one alone', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const receiver = await startReceiver(t)
+  const first = await runJson<Made>(
+    dataDir,
+    'hook',
+    'create',
+    '--url',
+    receiver.url,
+    '--event',
+    'sync.failed',
+  )
+  const second = await runJson<Made & { former_ends_at: string }>(
+    dataDir,
+    'hook',
+    'rotate',
+    '1',
+    '--overlap',
+    '2h',
+  )
+  assert.ok(Math.abs(Date.parse(second.former_ends_at) - Date.now() - 2 * 3_600_000) < 60_000)
+  await runJson(dataDir, 'hook', 'test', '1')
+  for (const { secret } of [first, second]) receiver.verify(secret, receiver.received[0])
+  const third = await runJson<Made>(dataDir, 'hook', 'rotate', '1', '--overlap', '0')
+  await runJson(dataDir, 'hook', 'test', '1')
+  receiver.verify(third.secret, receiver.received[1])
+  assert.throws(() => receiver.verify(second.secret, receiver.received[1]), /No matching signature/)
+})
+
+test('without hook.key, or with another one, list, test and doctor say what to do, and a rotation mends it', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const at = ['--data-dir', dataDir]
+  const receiver = await startReceiver(t)
+  await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'sync.failed')
+  const key = join(dataDir, 'hook.key')
+  truncateSync(key, 31)
+  const short = await runCommand(['hook', 'test', '1', ...at])
+  assert.match(short.err, /hook.key has 31 bytes instead of 32: remove it, then give each hook a new secret/)
+  const found = await runCommand(['doctor', ...at])
+  assert.match(found.out, /FINDING {2}hooks: .*hook.key has 31 bytes instead of 32/)
+  rmSync(key)
+  assert.match(
+    (await runCommand(['hook', 'list', ...at])).out,
+    /its secret cannot be read: cambista hook rotate 1/,
+  )
+  const failed = await runCommand(['hook', 'test', '1', ...at])
+  assert.deepEqual(
+    [failed.code, failed.err],
+    [1, 'cambista: the secret of hook 1 cannot be read: cambista hook rotate 1 gives it a new one\n'],
+  )
+  const doctor = await runCommand(['doctor', ...at])
+  assert.match(
+    doctor.out,
+    /FINDING {2}hooks: the secret of hook 1 cannot be read.*: cambista hook rotate 1 gives it a new one/,
+  )
+  await runJson(dataDir, 'hook', 'create', '--url', receiver.url, '--event', 'sync.failed') // brings another key
+  assert.match(
+    (await runCommand(['hook', 'list', ...at])).out,
+    /its secret cannot be read: cambista hook rotate 1/,
+  )
+  const { secret } = await runJson<Made>(dataDir, 'hook', 'rotate', '1')
+  await runJson(dataDir, 'hook', 'test', '1')
+  receiver.verify(secret, receiver.received.at(-1))
+  assert.doesNotMatch((await runCommand(['doctor', ...at])).out, /FINDING/)
+})
+
+test('doctor names a hook that is off, fails, or whose key others may read', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await runJson(dataDir, ...CREATE)
+  await runJson(dataDir, ...CREATE)
+  const db = temporaryDatabase(t, dataDir)
+  await updateHook(db, 1, { off_at: '2026-01-01T00:00:00.000Z', failure: 'HTTP 410' })
+  await updateHook(db, 2, { failing_since: '2026-01-02T00:00:00.000Z', failure: 'HTTP 500' })
+  chmodSync(join(dataDir, 'hook.key'), 0o640)
+  const { code, out } = await runCommand(['doctor', '--data-dir', dataDir])
+  assert.equal(code, 1)
+  assert.match(
+    out,
+    /hooks: hook 1 is off since 2026-01-01T00:00:00.000Z \(HTTP 410\): cambista hook test 1 tries it/,
+  )
+  assert.match(out, /hooks: hook 2 fails since 2026-01-02T00:00:00.000Z \(HTTP 500\)/)
+  assert.match(out, /hook\.key has mode 640 instead of 600/)
+})
+
+test('an agent stays in the company for which a hook names it', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  await runJson(dataDir, 'company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '8')
+  await runJson(dataDir, ...CREATE, '--agent', '12', '--company', '7')
+  const file = join(temporaryDirectory(t), 'move.json')
+  writeFileSync(file, JSON.stringify({ agents: [{ id: 12, company_id: 8, name: 'Facturas' }] }))
+  const move = () => runCommand(['directory', 'import', file, '--data-dir', dataDir])
+  assert.match(
+    (await move()).err,
+    /company_id must stay 7: there is a hook for this agent in that company alone/,
+  )
+  await runJson(dataDir, 'hook', 'delete', '1')
+  await runJson(dataDir, ...CREATE, '--agent', '12') // this one follows it
+  assert.equal((await move()).code, 0)
+})
+
+test('https: an authority of NODE_EXTRA_CA_CERTS is trusted, and no other', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const dir = join(temporaryDirectory(t), 'tls')
+  assert.equal((await runCommand(['cert', 'create', '--host', '127.0.0.1', '--out', dir])).code, 0)
+  const [cert = '', key = ''] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(dir, name), 'utf8'))
+  const receiver = await startReceiver(t, { tls: { cert, key } })
+  const { secret } = await runJson<Made>(
+    dataDir,
+    'hook',
+    'create',
+    '--url',
+    receiver.url,
+    '--event',
+    'sync.failed',
+  )
+  const words = ['hook', 'test', '1', '--data-dir', dataDir]
+  const untrusting = startProgram(t, words)
+  assert.equal(await untrusting.ended(), 1)
+  assert.match(
+    untrusting.printed.out,
+    /DEPTH_ZERO_SELF_SIGNED_CERT.*: NODE_EXTRA_CA_CERTS=FILE adds an authority/,
+  )
+  assert.equal(receiver.received.length, 0)
+  const trusting = startProgram(t, words, { NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem') })
+  assert.equal(await trusting.ended(), 0, trusting.printed.err)
+  receiver.verify(secret, receiver.received[0])
+})
