@@ -14,7 +14,7 @@ import { createDepartures } from './departures.ts'
 import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
-import { type UploadDeps, uploadEndpoint } from './uploads.ts'
+import { type UploadDeps, uploadEndpoint } from './uploads/receive.ts'
 
 export type DocumentsDeps = UploadDeps & {
   /** The same database, for what only reads. */

@@ -2,7 +2,7 @@
 // faster than a disk takes bytes, so what has to wait for the disk is put on a list, in order, and done between two blocks
 // of the body. With the first bad document all are lost: the others are only judged then, and nothing is kept of them.
 
-import { faultOf, MOST_FAULTS } from '../../domain/documents/faults.ts'
+import { faultOf, MOST_FAULTS } from '../../../domain/documents/faults.ts'
 import {
   isDocuments,
   type KeptDocuments,
@@ -11,13 +11,13 @@ import {
   type UploadedDocument,
   type UploadedDocuments,
   type UploadedField,
-} from '../../domain/documents/upload.ts'
-import { createUploadedFiles } from '../../domain/documents/uploaded-files.ts'
-import { type Base64Decoder, createBase64Decoder } from '../../json/base64.ts'
-import type { JsonListener } from '../../json/scanner.ts'
-import { integerOf, type JsonScalar } from '../../json/value.ts'
-import type { MemoryShare } from '../../memory-budget.ts'
-import type { BlobBatch, ContentWriter } from '../../store/blobs/batch.ts'
+} from '../../../domain/documents/upload.ts'
+import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
+import { type Base64Decoder, createBase64Decoder } from '../../../json/base64.ts'
+import type { JsonListener } from '../../../json/scanner.ts'
+import { integerOf, type JsonScalar } from '../../../json/value.ts'
+import type { MemoryShare } from '../../../memory-budget.ts'
+import type { BlobBatch, ContentWriter } from '../../../store/blobs/batch.ts'
 
 export type UploadListener = JsonListener & {
   upload: Upload

@@ -3,11 +3,11 @@
 // is bad is noted and reading goes on, because the answer counts every bad one (decisions 3.1, 3.3 and 3.5).
 
 import { setImmediate } from 'node:timers/promises'
-import type { Upload } from '../../domain/documents/upload.ts'
-import { notJson } from '../../json/error.ts'
-import { createJsonScanner } from '../../json/scanner.ts'
-import { createUtf8Check } from '../../json/utf8.ts'
-import { createUploadListener, type UploadNeeds } from './upload-listener.ts'
+import type { Upload } from '../../../domain/documents/upload.ts'
+import { notJson } from '../../../json/error.ts'
+import { createJsonScanner } from '../../../json/scanner.ts'
+import { createUtf8Check } from '../../../json/utf8.ts'
+import { createUploadListener, type UploadNeeds } from './json-listener.ts'
 
 export type UploadReader = {
   /** What was read so far. */
