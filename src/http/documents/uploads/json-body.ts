@@ -7,7 +7,8 @@ import type { Upload } from '../../../domain/documents/upload.ts'
 import { notJson } from '../../../json/error.ts'
 import { createJsonScanner } from '../../../json/scanner.ts'
 import { createUtf8Check } from '../../../json/utf8.ts'
-import { createUploadListener, type UploadNeeds } from './json-listener.ts'
+import type { UploadNeeds } from './collector.ts'
+import { createUploadListener } from './json-listener.ts'
 
 export type UploadReader = {
   /** What was read so far. */
