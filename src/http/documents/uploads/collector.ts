@@ -2,7 +2,12 @@
 // are lost: the others are only judged then, and nothing is kept of them (decisions 3.5).
 
 import { faultOf, MOST_FAULTS } from '../../../domain/documents/faults.ts'
-import type { KeptDocuments, UploadedDocument, UploadedDocuments } from '../../../domain/documents/upload.ts'
+import type {
+  Fault,
+  KeptDocuments,
+  UploadedDocument,
+  UploadedDocuments,
+} from '../../../domain/documents/upload.ts'
 import { createUploadedFiles } from '../../../domain/documents/uploaded-files.ts'
 import type { MemoryShare } from '../../../memory-budget.ts'
 import type { BlobBatch, ContentWriter } from '../../../store/blobs/batch.ts'
@@ -34,7 +39,11 @@ export type DocumentCollector = {
 
 const WATCHED_EVERY = 1000
 
-export function createDocumentCollector({ beginBatch, memory, watch }: UploadNeeds): DocumentCollector {
+/** `inItsWords` may say a fault in the words of the way that the documents are sent. */
+export function createDocumentCollector(
+  { beginBatch, memory, watch }: UploadNeeds,
+  inItsWords = (fault: Fault): Fault => fault,
+): DocumentCollector {
   const documents: UploadedDocuments = { total: 0, faults: [], faulty: 0, kept: undefined }
   let begun: { kept: KeptDocuments; own: MemoryShare } | undefined
 
@@ -69,7 +78,7 @@ export function createDocumentCollector({ beginBatch, memory, watch }: UploadNee
       const index = documents.total++
       const { kept } = documents
       if (fault) {
-        if (documents.faults.length < MOST_FAULTS) documents.faults.push({ index, ...fault })
+        if (documents.faults.length < MOST_FAULTS) documents.faults.push({ index, ...inItsWords(fault) })
         documents.faulty++
         documents.kept = undefined
         return kept && discard
