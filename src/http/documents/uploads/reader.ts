@@ -23,10 +23,16 @@ export type Way = {
   density: number
 }
 
-/** The blocks of a body, which is left open when its reader leaves: a `for await` would destroy the request's socket. */
+/**
+ * The blocks of a body, each lent until the next is asked for. The body is left open when its reader leaves: a `for await`
+ * over it would destroy the request's socket.
+ */
 export async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void> {
   const chunks = body[Symbol.asyncIterator]()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-    yield Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength)
+    const { buffer, byteOffset, byteLength } = next.value
+    yield Buffer.from(buffer, byteOffset, byteLength)
+    // Given back now: left to the garbage collector, they made it take a fifth of the processor.
+    if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
   }
 }
