@@ -1,5 +1,5 @@
 // The ways to send documents: JSON with base64 as the contract has it, and on a path of ours the bytes as they are, one document
-// as the body or several as the files of a form (decisions 3.16).
+// as the body or several as the files of a form (decisions 3.18).
 
 import { AppError } from '../../../errors.ts'
 import type { Semaphore } from '../../../semaphore.ts'
