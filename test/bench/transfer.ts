@@ -1,7 +1,9 @@
 // A client of uploads and downloads that costs as little as one can: bytes that are there already, on a bare socket.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { CREATE, TOKENS } from '../support/directory.ts'
 import { SEND } from '../support/documents/ways.ts'
 
@@ -44,6 +46,19 @@ export async function upload(
   if (!said.startsWith('HTTP/1.1 200')) throw new Error(said)
   const { created_documents: made } = JSON.parse(said.slice(said.indexOf('\r\n\r\n')))
   return { ms, id: made[0].id }
+}
+
+/**
+ * Makes memory for so many bytes of files on the disk of a folder, by removing one: a virtual machine first has to be given
+ * what it never had, which takes three times as long as to write to it, and would be what is measured.
+ */
+export function haveMemoryAtHand(dir: string, bytes: number): void {
+  const path = join(dir, 'memory-at-hand')
+  const block = Buffer.alloc(MB, 1)
+  const file = openSync(path, 'w')
+  for (let size = 0; size < bytes; size += block.length) writeSync(file, block)
+  closeSync(file)
+  rmSync(path)
 }
 
 /** Takes all bytes of an answer into one and the same buffer; how long it took. */
