@@ -50,6 +50,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   '@valibot/to-json-schema': (path) => path === 'src/http/openapi/schemas.ts',
   valibot: (path) => path.startsWith('src/'),
   'content-disposition': (path) => path === 'src/http/documents/documents.ts',
+  '@fastify/busboy': (path) => path === 'src/http/documents/uploads/form-body.ts',
   'range-parser': (path) => path === 'src/http/documents/documents.ts',
   htmlparser2: (path) =>
     path === 'src/http/documents/plain-text.ts' ||

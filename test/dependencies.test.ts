@@ -12,6 +12,7 @@ import { temporaryDirectory } from './support/temporary.ts'
 const ROOT = join(import.meta.dirname, '..')
 const BUNDLER = join(ROOT, 'src/web/bundle.mjs')
 const ALLOWED: Record<string, string> = {
+  '@fastify/busboy': 'MIT', // needs no other; finds the parts of a form
   '@opentelemetry/api': 'Apache-2.0', // types and constants for prom-client; sends nothing
   '@peculiar/utils': 'MIT', // asn1js
   '@preact/signals': 'MIT', // the page

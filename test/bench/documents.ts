@@ -4,10 +4,10 @@
 // Download: to the last byte, beside a plain node:http server that pipes the same file (plain-server.ts).
 
 import { rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Figure, median } from './figure.ts'
 import { runToEnd, script, startProgram, startServer } from './process.ts'
-import { contentPath, download, type Form, MB, upload } from './transfer.ts'
+import { contentPath, download, type Form, haveMemoryAtHand, MB, upload } from './transfer.ts'
 
 const ROUNDS = 7
 const SIZE = 100 * MB
@@ -16,16 +16,26 @@ const SIZE = 100 * MB
 export async function measureDocuments(dataDir: string, dir: string): Promise<Figure[]> {
   const plainFile = join(dir, 'plain-upload')
   const server = await startProgram(dataDir)
-  const times = { plain: [] as number[], script: [] as number[], escaped: [] as number[] }
+  const times: Record<Form | 'script' | 'rawScript', number[]> = {
+    plain: [],
+    escaped: [],
+    raw: [],
+    multipart: [],
+    script: [],
+    rawScript: [],
+  }
   const ids: number[] = []
   const send = async (form: Form, round: number) => {
+    haveMemoryAtHand(dir, 3 * SIZE)
     const done = await upload(server.port, SIZE, `${form} ${round}`, form)
     ids.push(done.id)
     times[form].push(done.ms)
   }
   for (let round = 0; round < ROUNDS; round++) {
-    rmSync(plainFile, { force: true }) // to write over a large file takes as long again
-    times.script.push(Number(await runToEnd(script('plain-upload.ts', plainFile, String(SIZE)))))
+    times.rawScript.push(await plainUpload(plainFile, 'raw'))
+    await send('raw', round)
+    await send('multipart', round)
+    times.script.push(await plainUpload(plainFile))
     await send('plain', round)
     await send('escaped', round)
   }
@@ -46,9 +56,19 @@ export async function measureDocuments(dataDir: string, dir: string): Promise<Fi
       aim: 0.8,
     }),
     rowOfTimes('the same with `\\/` for each slash', times.escaped, times.script, undefined),
+    rowOfTimes('the same as the body (limit: plain script)', times.raw, times.script, { atLeast: 0.8 }),
+    rowOfTimes('the same in a form (limit: plain script)', times.multipart, times.script, { atLeast: 0.7 }),
+    rowOfTimes('as the body (limit: script without base64)', times.raw, times.rawScript, undefined),
+    rowOfTimes('in a form (limit: script without base64)', times.multipart, times.rawScript, undefined),
     rowOfTimes('download of it (limit: plain server)', downloads.ours, downloads.plain, { atLeast: 0.7 }),
     rowOfTimes('the first of a content, which is hashed', downloads.first, downloads.plain, undefined),
   ]
+}
+
+async function plainUpload(file: string, form = 'base64'): Promise<number> {
+  rmSync(file, { force: true }) // to write over a large file takes as long again
+  haveMemoryAtHand(dirname(file), 3 * SIZE)
+  return Number(await runToEnd(script('plain-upload.ts', file, String(SIZE), form)))
 }
 
 function rowOfTimes(work: string, ours: number[], limit: number[], must: Figure['must']): Figure {

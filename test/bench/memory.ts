@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Figure } from './figure.ts'
 import { idleRuntimeMemory, PROGRAM, startProgram } from './process.ts'
-import { contentPath, download, MB, upload } from './transfer.ts'
+import { contentPath, download, haveMemoryAtHand, MB, upload } from './transfer.ts'
 
 const SETTLED_MS = 2000
 const LARGE = 400 * MB
@@ -37,11 +37,17 @@ export async function measureMemory(dataDir: string, dir: string, key: string): 
   figures.push(figureOf('after every history was sent whole', server.memory(), 110))
   await server.stop()
 
-  server = await startProgram(dataDir, program)
-  server.peak()
-  const { id } = await upload(server.port, LARGE, 'one of 400 MB')
-  figures.push(figureOf('most while 400 MB are uploaded', server.peak(), 96))
-  await server.stop()
+  let id = 0
+  for (const form of ['plain', 'raw', 'multipart'] as const) {
+    server = await startProgram(dataDir, program)
+    haveMemoryAtHand(dir, 2 * LARGE)
+    server.peak()
+    const sent = await upload(server.port, LARGE, `400 MB, ${form}`, form)
+    id = sent.id
+    const rate = `${(LARGE / 1e3 / sent.ms).toFixed(0)} MB/s`
+    figures.push(figureOf(`most while 400 MB are uploaded, ${form}, ${rate}`, server.peak(), 96))
+    await server.stop()
+  }
 
   server = await startProgram(dataDir, program)
   server.peak()

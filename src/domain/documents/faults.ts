@@ -82,6 +82,13 @@ function contentFault(content: UploadedDocument['content']): Fault | undefined {
       return { field: 'base64', message: 'base64 must be a string' }
     case 'empty':
       return { field: 'base64', message: 'base64 is empty' }
+    case 'no bytes':
+      return { field: 'content', message: 'content is empty' }
+    case 'encoded':
+      return {
+        field: 'content',
+        message: 'content must be sent as it is, without a Content-Transfer-Encoding such as base64',
+      }
     case undefined:
       return { field: 'base64', message: 'base64 is missing' }
   }

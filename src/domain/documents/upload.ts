@@ -17,12 +17,12 @@ export type UploadedField = string | number | boolean | null | typeof NESTED | t
 export type UploadedDocument = {
   name: UploadedField
   mimetype: UploadedField
-  /** Undefined if `base64` is absent or null. */
-  content: 'good' | 'empty' | 'not base64' | 'not a string' | undefined
+  /** Undefined if `base64` is absent or null. The last two are of bytes that were sent as they are. */
+  content: 'good' | 'empty' | 'not base64' | 'not a string' | 'no bytes' | 'encoded' | undefined
 }
 
 /** What is wrong with a document, in words for its sender. */
-export type Fault = { field: 'name' | 'mimetype' | 'base64'; message: string }
+export type Fault = { field: 'name' | 'mimetype' | 'base64' | 'content'; message: string }
 
 /** `index` counts the documents of the request from 0. */
 export type DocumentFault = { index: number } & Fault

@@ -16,6 +16,7 @@ export type BodyLimits = {
 const LEAST_BYTES = 16 * 1024
 const WATCH_EVERY = 32 * 1024 * 1024
 const DRAIN_MS = 10_000
+const ENDED_EARLY = 'The request body ended early'
 
 /**
  * The body of a request in pieces.
@@ -38,7 +39,8 @@ export async function* bodyOf(
     for (;;) {
       const asked = performance.now()
       const next = await withinIdle(pieces.next(), limits.idleMs, waited)
-      if (next.done) return
+      if (next.done && req.complete) return
+      if (next.done) throw new AppError('bad-request', ENDED_EARLY)
       waited += performance.now() - asked
       bytes += next.value.length
       if (bytes - timely >= LEAST_BYTES) {
@@ -118,7 +120,7 @@ async function withinIdle<T>(next: Promise<T>, idleMs: number, waitedMs: number)
     return await Promise.race([next, silence])
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('bad-request', 'The request body ended early', { cause: error })
+    throw new AppError('bad-request', ENDED_EARLY, { cause: error })
   } finally {
     clearTimeout(timer)
   }

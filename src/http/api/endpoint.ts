@@ -11,7 +11,13 @@ export type Method = 'GET' | 'POST' | 'DELETE'
 export type Tag = 'Rates' | 'Documents' | 'Agents' | 'Operation' | 'Compatibility'
 
 /** The headers that an endpoint may read, beside those that say who asks and which forms are taken. */
-export type RequestHeader = 'If-None-Match' | 'Idempotency-Key' | 'Range' | 'If-Range'
+export type RequestHeader =
+  | 'If-None-Match'
+  | 'Idempotency-Key'
+  | 'Range'
+  | 'If-Range'
+  | 'Content-Digest'
+  | 'Repr-Digest'
 
 /** The parameters of a query string by name. There are no others: one that is not here is refused (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
@@ -41,6 +47,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   body?: v.GenericSchema
   /** The media types of the body; without it JSON. */
   bodyTypes?: readonly string[]
+  /** Whether the body may be bytes of any other type instead, which are taken as they are. */
+  rawBody?: boolean
   /** The headers that it reads. */
   reads?: readonly RequestHeader[]
   /** What a 200 holds. */
@@ -101,11 +109,11 @@ export function remove<Q extends QuerySchema, P extends v.GenericSchema>(
 }
 
 /**
- * Whether the endpoint refuses parameters that it does not have: what reads data of an API does. The contract's POSTs
- * do not, nor what is open to probes and monitors, which add things (decisions 1.5).
+ * Whether the endpoint refuses parameters that it does not have: what reads data of an API does, and what is sent with
+ * parameters. The contract's POSTs do not, nor what is open to probes and monitors, which add things (decisions 1.5).
  */
-export function refusesUnknown({ open, method, ignoresUnknown }: AnyEndpoint): boolean {
-  return method === 'GET' && !open && !ignoresUnknown
+export function refusesUnknown({ open, method, ignoresUnknown, query }: AnyEndpoint): boolean {
+  return (method === 'GET' || query !== undefined) && !open && !ignoresUnknown
 }
 
 /** An answer that no cache may keep. */

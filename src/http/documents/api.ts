@@ -14,7 +14,8 @@ import { createDepartures } from './departures.ts'
 import { directoryEndpoints } from './directory.ts'
 import { documentsEndpoints } from './documents.ts'
 import { DOCUMENTS_ERRORS } from './errors.ts'
-import { type UploadDeps, uploadEndpoint } from './uploads.ts'
+import { uploadEndpoints } from './uploads/endpoints.ts'
+import type { UploadDeps } from './uploads/receive.ts'
 
 export type DocumentsDeps = UploadDeps & {
   /** The same database, for what only reads. */
@@ -29,7 +30,7 @@ export type DocumentsDeps = UploadDeps & {
 /** The API, and the semaphore of its uploads, to be looked at. */
 export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Semaphore, 'status'> } {
   const reading = { ...deps, db: deps.reads }
-  const { endpoint, semaphore } = uploadEndpoint(deps)
+  const { endpoints: uploads, semaphore } = uploadEndpoints(deps)
   const departures = createDepartures()
   const { claiming } = deps
   const api: Api = {
@@ -38,7 +39,7 @@ export function documentsApi(deps: DocumentsDeps): { api: Api; uploads: Pick<Sem
     tag: 'Documents',
     credentials: tokenCredentials(deps.keyring, deps.sessionOf),
     endpoints: [
-      endpoint,
+      ...uploads,
       ...documentsEndpoints({ ...reading, departures }),
       ...claimEndpoints({ claiming, departures }),
       deletionEndpoint({ ...deps, leases: claiming.leases }),

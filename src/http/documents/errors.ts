@@ -6,7 +6,7 @@ import type { ErrorShape } from '../api/errors.ts'
 /** Of an upload with bad documents: the first 1,000, and how many there are. */
 const DocumentFaultOut = v.object({
   index: v.pipe(v.number(), v.integer()),
-  field: v.picklist(['name', 'mimetype', 'base64']),
+  field: v.picklist(['name', 'mimetype', 'base64', 'content']),
   message: v.string(),
 })
 

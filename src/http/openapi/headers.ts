@@ -17,6 +17,12 @@ export const REQUEST_HEADERS: Readonly<Record<RequestHeader, Described>> = {
       'as before, and nothing is made twice',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  'Content-Digest': {
+    description:
+      'What the body hashes to, as sha-256=:BASE64: or sha-512=:BASE64: (RFC 9530): another body is 400',
+    schema: TEXT,
+  },
+  'Repr-Digest': { description: 'The same', schema: TEXT },
   Range: { description: 'One range of bytes, such as bytes=0-1023: 206', schema: TEXT },
   'If-Range': { description: 'The ETag for which Range counts; else the whole is answered', schema: TEXT },
 }

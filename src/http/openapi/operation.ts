@@ -9,6 +9,7 @@ import { type JsonSchema, jsonSchema, type Schemas } from './schemas.ts'
 type Responses = Record<string, JsonSchema>
 
 const JSON_ONLY = 'application/json'
+const BYTES = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
 /** What any request may be answered with, whatever it asks for. */
 const ALWAYS = {
   400: 'The request is not well-formed HTTP',
@@ -50,12 +51,16 @@ export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, i
   }
 }
 
-function bodyOf({ body, bodyTypes = [JSON_ONLY], about, summary }: AnyEndpoint, schemas: Schemas) {
+function bodyOf(endpoint: AnyEndpoint, schemas: Schemas) {
+  const { body, bodyTypes = [JSON_ONLY], rawBody, about, summary } = endpoint
   const schema = body && schemas.of(body)
   return {
     description: about ?? summary,
     required: true,
-    content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
+    content: {
+      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
+      ...(rawBody ? BYTES : {}),
+    },
   }
 }
 
@@ -112,7 +117,7 @@ function answerOf(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
 }
 
 function contentOf(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
-  if (endpoint.binary) return { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
+  if (endpoint.binary) return BYTES
   const { contentTypes = [JSON_ONLY] } = endpoint
   const schema = schemas.of(endpoint.answer)
   const ofType = (type: string) => (type === JSON_ONLY ? { schema } : { schema: { type: 'string' } })

@@ -35,6 +35,10 @@ export type WriterPool = {
 type WriterFile = Pick<FileHandle, 'write' | 'sync' | 'close'>
 
 const BLOCK_BYTES = 512 * 1024
+// Written while the next one fills. With one alone the client waited for the disk, and the disk for the client.
+const BLOCKS_UNDER_WAY = 3
+// What is flushed while more comes: the last flush, which the client waits for, is short then.
+const BLOCKS_A_FLUSH = 32
 const MAX_OPEN_FILES = 64
 const MAX_FREE_BLOCKS = 16
 
@@ -48,21 +52,31 @@ export function createBlobWriter(
   let size = 0
   let block: Buffer | undefined
   let filled = 0
+  let blocks = 0
   let writing: Promise<void> = Promise.resolve()
+  let flushing: Promise<void> = Promise.resolve()
+  const underWay: Promise<void>[] = []
   let closed = false
   let waiting = false // counted in openFiles
 
-  /** Starts to write the block, after the one before; that one is what to wait for while the next block fills. */
-  const flush = (): Promise<void> => {
-    const before = writing
+  /** Starts to write the block, after those before; what comes back is what to wait for before more is given. */
+  const writeBlock = (): Promise<void> | undefined => {
     const full = block
     const bytes = full?.subarray(0, filled)
     block = undefined
     filled = 0
-    if (full === undefined || bytes === undefined) return before
-    writing = before.then(() => writeAll(file, bytes)).finally(() => free(pool, full))
-    writing.catch(() => {}) // the next flush or finish meets it
-    return before
+    if (full === undefined || bytes === undefined) return undefined
+    writing = writing.then(() => writeAll(file, bytes)).finally(() => free(pool, full))
+    writing.catch(() => {}) // the next block or finish meets it
+    if (++blocks % BLOCKS_A_FLUSH === 0) flushEarly()
+    underWay.push(writing)
+    return underWay.length > BLOCKS_UNDER_WAY ? underWay.shift() : undefined
+  }
+
+  /** An error of it is the file's: the kernel reports it once, and the flush at the end would not have it. */
+  const flushEarly = () => {
+    flushing = Promise.all([writing, flushing]).then(() => file.sync())
+    flushing.catch(() => {}) // finish meets it
   }
 
   const close = async () => {
@@ -84,6 +98,7 @@ export function createBlobWriter(
     if (block !== undefined) free(pool, block)
     block = undefined
     await writing.catch(() => {})
+    await flushing.catch(() => {})
     await close().catch(() => {})
     await unlink(path).catch(() => {})
   }
@@ -98,7 +113,7 @@ export function createBlobWriter(
         const copied = chunk.copy(block, filled, at)
         at += copied
         filled += copied
-        if (filled === BLOCK_BYTES) wait = flush()
+        if (filled === BLOCK_BYTES) wait = writeBlock() ?? wait
       }
       return wait?.catch((error) => {
         throw storageError(error)
@@ -106,8 +121,9 @@ export function createBlobWriter(
     },
     async finish() {
       try {
-        flush()
+        writeBlock()
         await writing
+        await flushing
         if (pool.openFiles >= MAX_OPEN_FILES) {
           await sync()
         } else {

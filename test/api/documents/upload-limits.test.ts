@@ -5,9 +5,10 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { UploadLimits } from '../../../src/http/documents/uploads.ts'
+import type { UploadLimits } from '../../../src/http/documents/uploads/receive.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
-import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../../support/directory.ts'
+import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
+import { type SentRequest, sent, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
 import { steadily } from '../../support/stalls.ts'
 import { until } from '../../support/terminal.ts'
 
@@ -18,11 +19,15 @@ async function open(t: TestContext, limits: Partial<UploadLimits>): Promise<Test
 }
 
 /** Begins an upload and sends as much of it as it is told. */
-function begin(app: TestApp, headers: Record<string, string | number> = {}) {
-  const url = new URL(app.app.url + CREATE)
+function begin(
+  app: TestApp,
+  headers: Record<string, string | number> = {},
+  { path, headers: own }: Pick<SentRequest, 'path' | 'headers'> = { path: CREATE, headers: {} },
+) {
+  const url = new URL(app.app.url + path)
   const client = request(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${TOKENS.all}`, ...headers },
+    headers: { authorization: `Bearer ${TOKENS.all}`, ...own, ...headers },
   })
   client.on('error', () => {})
   const answered = once(client, 'response').then(async ([response]) => {
@@ -36,95 +41,145 @@ function begin(app: TestApp, headers: Record<string, string | number> = {}) {
 
 const temporaryFiles = (app: TestApp) => readdirSync(join(app.dataDir, 'blobs/tmp'))
 
-test('a body that says it is too large is refused before it is sent', async (t) => {
-  const app = await open(t, { maxBody: 1000 })
-  const { client, answered } = begin(app, { 'content-length': 1001, expect: '100-continue' })
-  let told = false
-  client.on('continue', () => {
-    told = true
+/** A body of this way whose one document has so many bytes. */
+const ofBytes = (way: (typeof WAY_NAMES)[number], bytes: number) => WAYS[way]([sent('x'.repeat(bytes))])
+
+for (const way of WAY_NAMES) {
+  const small = WAYS[way]([sent()])
+  const large = ofBytes(way, 2_000_000)
+  const sendSmall = (app: TestApp) => post(app, small.path, small.body, small.headers)
+
+  test(`${way}: a body that says it is too large is refused before it is sent`, async (t) => {
+    const app = await open(t, { maxBody: 1000 })
+    const { client, answered } = begin(app, { 'content-length': 1001, expect: '100-continue' }, small)
+    let told = false
+    client.on('continue', () => {
+      told = true
+    })
+    client.flushHeaders()
+    const { status, body } = await answered
+    assert.equal(status, 413)
+    assert.deepEqual(body, { status: 'error', message: 'The request body must be at most 1000 bytes' })
+    assert.equal(told, false)
+    client.destroy()
   })
-  client.flushHeaders()
-  const { status, body } = await answered
-  assert.equal(status, 413)
-  assert.deepEqual(body, { status: 'error', message: 'The request body must be at most 1000 bytes' })
-  assert.equal(told, false)
-  client.destroy()
-})
 
-test('who asks whether to send on is told so only after it was let in', async (t) => {
-  const app = await open(t, {})
-  const text = JSON.stringify(batch(pdf()))
-  const { client, answered } = begin(app, { 'content-length': text.length, expect: '100-continue' })
-  client.flushHeaders()
-  await once(client, 'continue')
-  client.end(text)
-  assert.equal((await answered).status, 200)
-})
-
-test('a body that grows too large without saying so is refused, and leaves nothing', async (t) => {
-  const app = await open(t, { maxBody: 100_000 })
-  const { client, answered } = begin(app, { 'transfer-encoding': 'chunked' })
-  client.write(`{"documents":[{"base64":"${'A'.repeat(200_000)}`)
-  const { status } = await answered
-  assert.equal(status, 413)
-  client.end('"}]}')
-  assert.deepEqual(temporaryFiles(app), [])
-  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
-})
-
-test('a client that falls silent is told 408, and what it sent is removed', async (t) => {
-  const app = await open(t, { idleMs: 200 })
-  const { client, answered } = begin(app)
-  client.write(`{"documents":[{"base64":"${'A'.repeat(2_000_000)}`)
-  const { status, body } = await answered
-  assert.equal(status, 408)
-  assert.match(body.message, /stopped for 0.2 seconds/)
-  assert.deepEqual(temporaryFiles(app), [])
-  client.destroy()
-})
-
-test('a client that drips is told 408 too, and its turn is free again', async (t) => {
-  const app = await open(t, { idleMs: 300, maxUploads: 1 })
-  const { client, answered } = begin(app)
-  client.write('{"documents":[')
-  const drip = setInterval(() => client.write(' '), 50)
-  t.after(() => clearInterval(drip))
-  assert.equal((await answered).status, 408)
-  client.destroy()
-  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
-})
-
-test('a client that is slow but steady is waited for', async (t) => {
-  const app = await open(t, { idleMs: 400 })
-  await steadily(200, async () => {
-    const { client, answered } = begin(app)
-    client.write(JSON.stringify(batch(pdf())).slice(0, -1))
-    for (let time = 0; time < 8; time += 1) {
-      client.write(' '.repeat(16_384))
-      await wait(100)
-    }
-    client.end('}')
+  test(`${way}: who asks whether to send on is told so only after it was let in`, async (t) => {
+    const app = await open(t, {})
+    const headers = { 'content-length': small.body.length, expect: '100-continue' }
+    const { client, answered } = begin(app, headers, small)
+    client.flushHeaders()
+    await once(client, 'continue')
+    client.end(small.body)
     assert.equal((await answered).status, 200)
   })
-})
 
-test('a client that breaks off leaves nothing behind, and the server goes on', async (t) => {
-  const app = await open(t, {})
-  const { client } = begin(app)
-  client.write(`{"documents":[{"base64":"${'A'.repeat(2_000_000)}`)
-  await until(() => temporaryFiles(app).length > 0)
-  client.destroy()
-  await until(() => temporaryFiles(app).length === 0)
-  assert.equal((await post(app, CREATE, batch(pdf()))).status, 200)
-})
+  test(`${way}: a body that grows too large without saying so is refused, and leaves nothing`, async (t) => {
+    const app = await open(t, { maxBody: 100_000 })
+    const { client, answered } = begin(app, { 'transfer-encoding': 'chunked' }, large)
+    client.write(large.body.subarray(0, 200_000))
+    const { status } = await answered
+    assert.equal(status, 413)
+    client.end()
+    assert.deepEqual(temporaryFiles(app), [])
+    assert.equal((await sendSmall(app)).status, 200)
+  })
 
-test('a body whose stated length is a lie is refused', async (t) => {
+  test(`${way}: a client that falls silent is told 408, and what it sent is removed`, async (t) => {
+    const app = await open(t, { idleMs: 200 })
+    const { client, answered } = begin(app, {}, large)
+    client.write(large.body.subarray(0, 1_500_000))
+    const { status, body } = await answered
+    assert.equal(status, 408)
+    assert.match(body.message, /stopped for 0.2 seconds/)
+    assert.deepEqual(temporaryFiles(app), [])
+    client.destroy()
+  })
+
+  test(`${way}: a client that drips is told 408 too, and its turn is free again`, async (t) => {
+    const app = await open(t, { idleMs: 300, maxUploads: 1 })
+    const { client, answered } = begin(app, {}, large)
+    client.write(large.body.subarray(0, 20))
+    let at = 20
+    const drip = setInterval(() => client.write(large.body.subarray(at, ++at)), 50)
+    t.after(() => clearInterval(drip))
+    assert.equal((await answered).status, 408)
+    client.destroy()
+    assert.equal((await sendSmall(app)).status, 200)
+  })
+
+  test(`${way}: a client that is slow but steady is waited for`, async (t) => {
+    const app = await open(t, { idleMs: 400 })
+    const { body, ...target } = ofBytes(way, 8 * 16_384)
+    await steadily(200, async () => {
+      const { client, answered } = begin(app, {}, target)
+      for (let at = 0; at < body.length; at += 16_384) {
+        client.write(body.subarray(at, at + 16_384))
+        await wait(100)
+      }
+      client.end()
+      assert.equal((await answered).status, 200)
+    })
+  })
+
+  test(`${way}: a client that breaks off leaves nothing behind, and the server goes on`, async (t) => {
+    const app = await open(t, {})
+    const framings: Record<string, number>[] = [{}, { 'content-length': large.body.length }]
+    for (const headers of framings) {
+      const { client } = begin(app, headers, large)
+      client.write(large.body.subarray(0, 1_500_000))
+      await until(() => temporaryFiles(app).length > 0)
+      client.destroy()
+      await until(() => temporaryFiles(app).length === 0)
+    }
+    assert.equal((await read(app, '/api/v1/documents').then((one) => one.text())).includes('"id"'), false)
+    assert.equal((await sendSmall(app)).status, 200)
+  })
+
+  test(`${way}: a body whose stated length is a lie is refused`, async (t) => {
+    const app = await open(t, {})
+    const { client, answered } = begin(app, { 'content-length': small.body.length + 5 }, small)
+    client.on('socket', (socket) => {
+      client.write(small.body, () => socket.end())
+    })
+    const { status, body } = await answered
+    assert.deepEqual([status, body.message], [400, 'Malformed HTTP request'])
+    assert.deepEqual(temporaryFiles(app), [])
+  })
+
+  test(`${way}: a disk that is nearly full refuses uploads and goes on reading`, async (t) => {
+    const app = await open(t, { minFree: Number.MAX_SAFE_INTEGER })
+    const response = await sendSmall(app)
+    assert.equal(response.status, 507)
+    assert.deepEqual(await response.json(), { status: 'error', message: 'Not enough free disk space' })
+    assert.equal((await app.get('/api/v1/series')).status, 200)
+  })
+}
+
+test('a body of JSON that is longer than its stated length is refused', async (t) => {
   const app = await open(t, {})
   const text = JSON.stringify(batch(pdf()))
   const { client, answered } = begin(app, { 'content-length': text.length - 5 })
   client.write(text.slice(0, -5))
   client.end()
   assert.equal((await answered).status, 400)
+})
+
+test('the limit of uploads is one for all ways', async (t) => {
+  const app = await open(t, { maxUploads: 1, waitMs: 300 })
+  for (const way of WAY_NAMES) {
+    const { body, ...target } = ofBytes(way, 300_000)
+    const { client, answered } = begin(app, {}, target)
+    client.write(body.subarray(0, 200_000))
+    await until(() => temporaryFiles(app).length === 1)
+    for (const other of WAY_NAMES) {
+      const { path, headers, body } = WAYS[other]([sent()])
+      const refused = await post(app, path, body, headers)
+      assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+    }
+    client.end(body.subarray(200_000))
+    assert.equal((await answered).status, 200)
+  }
 })
 
 /** Begins an upload and leaves it in the middle of a document; `rest` is how it goes on. */
@@ -155,14 +210,6 @@ test('uploads beyond the limit wait for their turn', async (t) => {
   first.client.end(first.rest)
   assert.equal((await first.answered).status, 200)
   assert.equal((await waiting).status, 200)
-})
-
-test('a disk that is nearly full refuses uploads and goes on reading', async (t) => {
-  const app = await open(t, { minFree: Number.MAX_SAFE_INTEGER })
-  const response = await post(app, CREATE, batch(pdf()))
-  assert.equal(response.status, 507)
-  assert.deepEqual(await response.json(), { status: 'error', message: 'Not enough free disk space' })
-  assert.equal((await app.get('/api/v1/series')).status, 200)
 })
 
 test('a client that sends everything before it listens hears why it was refused', async (t) => {

@@ -15,7 +15,8 @@ import { faultsOfDatabase } from '../../../src/store/sqlite/database-copy.ts'
 import { selectRuns } from '../../../src/store/sync-runs.ts'
 import { selectWrongSums } from '../../../src/store/usage.ts'
 import { checkComplete } from '../../support/completeness.ts'
-import { batch, CREATE, fillDatabase, TOKENS } from '../../support/directory.ts'
+import { fillDatabase, TOKENS } from '../../support/directory.ts'
+import { type SentRequest, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
 import { type Program, startProgram } from '../../support/program.ts'
 import { randomOf } from '../../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -29,7 +30,12 @@ const ALIVE_MS = 500
 const LOOKED_AT_AGAIN = 16
 
 type Content = { name: string; sha256: string; size: number }
-type Upload = { body: string; key: string | undefined; contents: Content[]; answer: string | undefined }
+type Upload = {
+  request: SentRequest | undefined
+  key: string | undefined
+  contents: Content[]
+  answer: string | undefined
+}
 type Row = Content & { id: number }
 type Sum = { kills: number; acknowledged: number; interrupted: number; syncs: number; rates: number }
 
@@ -95,26 +101,34 @@ async function wearOut(t: TestContext, bank: Bank, random: () => number, sum: Su
 async function upload(url: string, client: string, random: () => number, sent: Upload[]): Promise<void> {
   for (let number = 0; ; number += 1) {
     const contents: Content[] = []
-    const documents = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, place) => {
+    const way = WAY_NAMES[Math.floor(random() * WAY_NAMES.length)] ?? 'JSON'
+    const count = way === 'body' ? 1 : 1 + Math.floor(random() * 3)
+    const documents = Array.from({ length: count }, (_, place) => {
       const bytes = randomBytes(1 + Math.floor(random() ** 4 * LARGEST))
       const name = `${client}-${number}-${place}`
       contents.push({ name, sha256: sha256Of(bytes), size: bytes.length })
-      return { name, mimetype: 'application/octet-stream', base64: bytes.toString('base64') }
+      return { name, mimetype: 'application/octet-stream', bytes }
     })
     const key = random() < 0.5 ? `${client}-${number}` : undefined
-    const one: Upload = { body: JSON.stringify(batch(...documents)), key, contents, answer: undefined }
+    const one: Upload = { request: WAYS[way](documents), key, contents, answer: undefined }
     sent.push(one)
     one.answer = await send(url, one)
     if (one.answer === undefined) return
-    if (!one.key) one.body = '' // only what is sent again is needed any longer
+    if (!one.key) one.request = undefined // only what is sent again is needed any longer
   }
 }
 
 /** Sends it; undefined when the server died before it had answered. */
-async function send(url: string, { body, key }: Upload): Promise<string | undefined> {
+async function send(url: string, { request, key }: Upload): Promise<string | undefined> {
+  if (!request) throw new TypeError('it is not sent again')
+  const { path, body } = request
   const more: Record<string, string> = key ? { 'idempotency-key': key } : {}
-  const init = { method: 'POST', body, headers: { ...headers, ...more } }
-  const response = await fetch(url + CREATE, init).catch(() => {})
+  const init = {
+    method: 'POST',
+    body: body as Uint8Array<ArrayBuffer>,
+    headers: { ...headers, ...request.headers, ...more },
+  }
+  const response = await fetch(url + path, init).catch(() => {})
   const answer = await response?.text().catch(() => undefined)
   if (answer !== undefined) assert.equal(response?.status, 200, answer)
   return answer

@@ -2,7 +2,7 @@
 // the contents and by how much the process has grown. Run with --expose-gc.
 
 import { isDocuments } from '../../../src/domain/documents/upload.ts'
-import { createUploadReader } from '../../../src/http/documents/upload-body.ts'
+import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import { createSemaphore } from '../../../src/semaphore.ts'
 import { createBlobBatch } from '../../../src/store/blobs/batch.ts'

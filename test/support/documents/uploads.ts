@@ -11,7 +11,8 @@ import {
   type UploadedField,
 } from '../../../src/domain/documents/upload.ts'
 import { AppError } from '../../../src/errors.ts'
-import { createUploadReader, type UploadReader } from '../../../src/http/documents/upload-body.ts'
+import { createUploadReader } from '../../../src/http/documents/uploads/json-body.ts'
+import type { UploadReader } from '../../../src/http/documents/uploads/reader.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../src/memory-budget.ts'
 import type { BlobBatch } from '../../../src/store/blobs/batch.ts'
 

@@ -2,11 +2,11 @@
 // each of them.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Accepted } from '../../domain/documents/accept.ts'
-import { isDocuments, type Upload } from '../../domain/documents/upload.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { documentsOf } from './upload-answer.ts'
+import type { Accepted } from '../../../domain/documents/accept.ts'
+import { isDocuments, type Upload } from '../../../domain/documents/upload.ts'
+import { AppError } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import { documentsOf } from './answer.ts'
 
 /** The request's id, and the name of its token. */
 type About = { id: string; token: string }

@@ -11,7 +11,7 @@ const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
 const PROGRAM_BYTES = 40 * 1024 ** 2 // what the work itself needs, whatever it reads
 
 test('400,000 documents hold as much memory as is counted', async (t) => {
-  const program = join(import.meta.dirname, '../../support/documents/measure-upload.ts')
+  const program = join(import.meta.dirname, '../../../support/documents/measure-upload.ts')
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...V8_FLAGS, program])
   const measured = JSON.parse(stdout) as Record<'count' | 'held' | 'grown' | 'rssGrown' | 'left', number>
   const { count, held, grown, rssGrown, left } = measured

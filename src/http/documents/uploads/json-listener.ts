@@ -1,23 +1,19 @@
-// Finds the fields of an upload among the events of its JSON, and judges each document when it ends. The events come
+// Finds the fields of an upload among the events of its JSON, and has each document judged when it ends. The events come
 // faster than a disk takes bytes, so what has to wait for the disk is put on a list, in order, and done between two blocks
-// of the body. With the first bad document all are lost: the others are only judged then, and nothing is kept of them.
+// of the body.
 
-import { faultOf, MOST_FAULTS } from '../../domain/documents/faults.ts'
 import {
   isDocuments,
-  type KeptDocuments,
   NESTED,
   type Upload,
   type UploadedDocument,
-  type UploadedDocuments,
   type UploadedField,
-} from '../../domain/documents/upload.ts'
-import { createUploadedFiles } from '../../domain/documents/uploaded-files.ts'
-import { type Base64Decoder, createBase64Decoder } from '../../json/base64.ts'
-import type { JsonListener } from '../../json/scanner.ts'
-import { integerOf, type JsonScalar } from '../../json/value.ts'
-import type { MemoryShare } from '../../memory-budget.ts'
-import type { BlobBatch, ContentWriter } from '../../store/blobs/batch.ts'
+} from '../../../domain/documents/upload.ts'
+import { type Base64Decoder, createBase64Decoder } from '../../../json/base64.ts'
+import type { JsonListener } from '../../../json/scanner.ts'
+import { integerOf, type JsonScalar } from '../../../json/value.ts'
+import type { ContentWriter } from '../../../store/blobs/batch.ts'
+import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
 
 export type UploadListener = JsonListener & {
   upload: Upload
@@ -48,58 +44,36 @@ const KEPT_OF_ELEMENT = 1 // that it is there
 // A millisecond or two of the processor, and half a megabyte of memory.
 const JOBS_AT_ONCE = 250
 const ELEMENTS_AT_ONCE = 250
-const WATCHED_EVERY = 1000
 
-export type UploadNeeds = {
-  beginBatch: (memory: MemoryShare) => BlobBatch
-  /** For what is held beside the contents. */
-  memory: MemoryShare
-  /** Called after every thousandth document; may throw to end the reading. */
-  watch: () => Promise<void>
-}
-
-export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds): UploadListener {
+export function createUploadListener(needs: UploadNeeds): UploadListener {
   const upload: Upload = {
     owner_id: undefined,
     company_id: undefined,
     agent_id: undefined,
     documents: undefined,
   }
-  const begun = new Map<KeptDocuments, MemoryShare>()
+  const begun = new Set<DocumentCollector>()
+  let current: DocumentCollector | undefined // of the last `documents`
   let jobs: Job[] = []
   let elements = 0 // of `documents` since the last work
   let depth = 0
   let rootKey: (typeof ROOT_KEYS)[number] | undefined
   let documentKey: (typeof DOCUMENT_KEYS)[number] | undefined
-  let documents: UploadedDocuments | undefined // while inside of it
+  let collector: DocumentCollector | undefined // of `documents`, while inside of it
   let document: UploadedDocument | undefined // while inside of it
   let content: Content | undefined // of the document, the last
 
-  const beginKeeping = (): KeptDocuments => {
-    const own = memory.part()
-    const kept = { files: createUploadedFiles(own), contents: beginBatch(own) }
-    begun.set(kept, own)
-    return kept
-  }
-
-  const drop = async (kept: KeptDocuments) => {
-    await kept.contents.discard()
-    begun.get(kept)?.[Symbol.dispose]()
-    begun.delete(kept)
-  }
-
-  const dropAll = (of: UploadedDocuments) => {
-    const { kept } = of
-    of.kept = undefined
-    if (kept) jobs.push(() => drop(kept))
+  const dropping = (old: DocumentCollector) => async () => {
+    await old.discard()
+    begun.delete(old)
   }
 
   /** Of a repeated key the last value counts, so the contents of an earlier one go. */
-  const setRoot = (value: UploadedDocuments | UploadedField) => {
+  const setRoot = (value: Upload['documents']) => {
     if (rootKey === 'documents') {
-      const old = upload.documents
+      if (current) jobs.push(dropping(current))
+      current = collector
       upload.documents = value
-      if (isDocuments(old)) dropAll(old)
     } else if (rootKey !== undefined && !isDocuments(value)) {
       upload[rootKey] = value
     }
@@ -118,24 +92,11 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
     target.content = value === null ? undefined : 'not a string'
   }
 
-  const keep = async (to: KeptDocuments, { name, mimetype }: UploadedDocument, writer: ContentWriter) => {
-    to.files.add({ name: name as string, mimetype: mimetype as string, content: await writer.keep() })
-    if (to.files.count() % WATCHED_EVERY === 0) await watch()
-  }
-
-  /** Judges the next element of `documents`; `ended` is undefined if it was no object. */
-  const settle = (to: UploadedDocuments, ended: UploadedDocument | undefined) => {
-    const fault = faultOf(ended)
-    const index = to.total++
+  /** Has the next element of `documents` judged; `ended` is undefined if it was no object. */
+  const settle = (to: DocumentCollector, ended: UploadedDocument | undefined) => {
     elements++
-    const [writer, kept] = [content?.writer, to.kept]
-    if (fault) {
-      if (to.faults.length < MOST_FAULTS) to.faults.push({ index, ...fault })
-      to.faulty++
-      dropAll(to)
-    } else if (ended && writer && kept) {
-      jobs.push(() => keep(kept, ended, writer))
-    }
+    const job = to.settle(ended, content?.writer)
+    if (job) jobs.push(job)
     document = undefined
     content = undefined
   }
@@ -147,13 +108,14 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
       if (place === 0) return kind === 'object'
       if (place === IN_ROOT) {
         const isList = rootKey === 'documents' && kind === 'array'
-        documents = isList ? { total: 0, faults: [], faulty: 0, kept: undefined } : undefined
-        setRoot(documents ?? NESTED)
-        return documents !== undefined
+        collector = isList ? createDocumentCollector(needs) : undefined
+        if (collector) begun.add(collector)
+        setRoot(collector?.documents ?? NESTED)
+        return collector !== undefined
       }
-      if (place === IN_DOCUMENTS && documents) {
+      if (place === IN_DOCUMENTS && collector) {
         if (kind === 'object') document = { name: undefined, mimetype: undefined, content: undefined }
-        else settle(documents, undefined)
+        else settle(collector, undefined)
         return kind === 'object'
       }
       if (document) setInDocument(document, NESTED)
@@ -161,10 +123,10 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
     },
     close(kind, empty) {
       depth--
-      if (depth === IN_DOCUMENTS && documents && document) settle(documents, document)
+      if (depth === IN_DOCUMENTS && collector && document) settle(collector, document)
       if (depth !== IN_ROOT) return
+      collector = undefined
       if (kind === 'array' && empty) setRoot(undefined)
-      documents = undefined
     },
     key(name) {
       if (depth === IN_ROOT) rootKey = ROOT_KEYS.find((key) => key === name)
@@ -172,7 +134,7 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
     },
     value(value) {
       if (depth === IN_ROOT) setRoot(fieldOf(value))
-      else if (depth === IN_DOCUMENTS && documents) settle(documents, undefined)
+      else if (depth === IN_DOCUMENTS && collector) settle(collector, undefined)
       else if (document) setInDocument(document, fieldOf(value))
     },
     keep() {
@@ -181,11 +143,9 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
       return depth === IN_DOCUMENT && documentKey !== undefined ? KEPT_OF_TEXT : 0
     },
     wantsPieces() {
-      if (depth !== IN_DOCUMENT || documentKey !== 'base64' || !documents) return false
+      if (depth !== IN_DOCUMENT || documentKey !== 'base64' || !collector) return false
       dropContent()
-      if (documents.faulty === 0) documents.kept ??= beginKeeping()
-      const writer = documents.kept?.contents.begin()
-      content = { decoder: createBase64Decoder(), good: true, size: 0, writer }
+      content = { decoder: createBase64Decoder(), good: true, size: 0, writer: collector.begin() }
       return true
     },
     piece(bytes) {
@@ -213,7 +173,7 @@ export function createUploadListener({ beginBatch, memory, watch }: UploadNeeds)
       for (const job of now) await job()
     },
     async discardAll() {
-      for (const kept of begun.keys()) await drop(kept)
+      for (const one of begun) await one.discard()
     },
   }
 }

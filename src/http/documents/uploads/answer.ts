@@ -2,11 +2,11 @@
 // made while it is sent, of the names that are there anyway and of the ids, and never held as a whole.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Accepted } from '../../domain/documents/accept.ts'
-import type { Batch } from '../../domain/documents/documents.ts'
-import type { UploadedFile } from '../../domain/documents/uploaded-files.ts'
-import type { Chunks } from '../../store/blobs/chunks.ts'
-import type { Run } from '../../store/idempotency.ts'
+import type { Accepted } from '../../../domain/documents/accept.ts'
+import type { Batch } from '../../../domain/documents/documents.ts'
+import type { UploadedFile } from '../../../domain/documents/uploaded-files.ts'
+import type { Chunks } from '../../../store/blobs/chunks.ts'
+import type { Run } from '../../../store/idempotency.ts'
 
 /** A document that was made. */
 export type Made = UploadedFile & { id: number; attachmentId: number }

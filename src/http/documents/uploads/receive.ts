@@ -1,21 +1,22 @@
-import type { Clock } from '../../dates.ts'
-import { acceptUpload, quotasBefore } from '../../domain/documents/accept.ts'
-import type { Arrivals } from '../../domain/documents/arrivals.ts'
-import { withinQuotas } from '../../domain/documents/quotas.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { createMemoryBudget, type MemoryLimits } from '../../memory-budget.ts'
-import { createSemaphore, type Semaphore } from '../../semaphore.ts'
-import { type Blobs, freeBytes } from '../../store/blobs/blobs.ts'
-import type { Db } from '../../store/tables.ts'
-import { accessOf, authorizedToken } from '../api/auth.ts'
-import { bodyOf, checkLength } from '../api/body.ts'
-import { type AnyEndpoint, post } from '../api/endpoint.ts'
-import { nodeOf } from '../api/send.ts'
-import { bodyOfAccepted } from './upload-answer.ts'
-import { createUploadReader, type UploadReader } from './upload-body.ts'
-import { logAccepted, logRefused } from './upload-log.ts'
-import { UploadIn, UploadOut } from './upload-shapes.ts'
+import type { H3Event } from 'h3'
+import type { Clock } from '../../../dates.ts'
+import { acceptUpload, quotasBefore } from '../../../domain/documents/accept.ts'
+import type { Arrivals } from '../../../domain/documents/arrivals.ts'
+import { withinQuotas } from '../../../domain/documents/quotas.ts'
+import { AppError } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import { createMemoryBudget, type MemoryLimits } from '../../../memory-budget.ts'
+import { createSemaphore, type Semaphore } from '../../../semaphore.ts'
+import { type Blobs, freeBytes } from '../../../store/blobs/blobs.ts'
+import type { Db } from '../../../store/tables.ts'
+import { accessOf, authorizedToken } from '../../api/auth.ts'
+import { bodyOf, checkLength } from '../../api/body.ts'
+import type { Reply } from '../../api/endpoint.ts'
+import { nodeOf } from '../../api/send.ts'
+import { bodyOfAccepted } from './answer.ts'
+import { checkingDigests } from './digests.ts'
+import { logAccepted, logRefused } from './log.ts'
+import type { UploadReader, Way } from './reader.ts'
 
 export type UploadLimits = {
   /** Largest request body, in bytes. */
@@ -48,33 +49,23 @@ export type UploadDeps = {
   log: Log
 }
 
-/** The endpoint, and the semaphore of the uploads, to be looked at. */
-export function uploadEndpoint(deps: UploadDeps): {
-  endpoint: AnyEndpoint
+/** What takes uploads, whichever way they are sent, under the same limits; and its semaphore, to be looked at. */
+export type UploadReceiver = {
+  /** The reply to an upload; `choose` says how its body is read. @throws AppError for what is not kept */
+  receive(event: H3Event, choose: () => Way | Promise<Way>): Promise<Reply>
   semaphore: Pick<Semaphore, 'status'>
-} {
+}
+
+export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
   const { limits, blobsDir, blobs, log } = deps
   const message = `${limits.maxUploads} uploads are under way: try again in a moment`
   const semaphore = createSemaphore(limits.maxUploads, { ms: limits.waitMs, message })
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
   const watch = () => checkFreeSpace(blobsDir, limits.minFree)
   const running = new Set<string>()
-  const endpoint = post({
-    path: '/api/v1/documents/create',
-    summary: 'Create documents for an agent, all or none',
-    about:
-      'Answered when every document is on disk. With one that is wrong none is kept, and the answer names what is wrong ' +
-      'with each of the first thousand.',
-    reads: ['Idempotency-Key'],
-    refusals: {
-      409: 'A request with this Idempotency-Key is in progress, or was another one',
-      507: 'Not enough free disk space, or a quota of the company is used up',
-    },
-    scope: 'documents',
-    body: UploadIn,
-    answer: UploadOut,
-    notFound: 'Company, agent or owner not found',
-    async handle({ event }) {
+  return {
+    semaphore,
+    async receive(event, choose) {
       const { req, res } = nodeOf(event)
       const token = authorizedToken(event)
       const about = { id: String(event.context.requestId), token: token.name }
@@ -87,16 +78,17 @@ export function uploadEndpoint(deps: UploadDeps): {
       try {
         const stated = checkLength(req, limits.maxBody) ?? 0
         const key = idempotencyKeyOf(event.req.headers.get('idempotency-key'))
+        const way = await choose()
         using _claim = claimKey(running, token.id, key)
         using _permit = await semaphore.acquire()
         const sender = { tokenId: token.id, access: accessOf(token), key }
         const quotas = await quotasBefore(deps, sender)
-        await checkFreeSpace(blobsDir, limits.minFree + stated * 0.75) // four characters carry three bytes
+        await checkFreeSpace(blobsDir, limits.minFree + stated * way.density)
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)
-        reader = createUploadReader({ beginBatch, memory: share, watch })
+        reader = way.open({ beginBatch, memory: share, watch })
         const body = bodyOf(req, res, { maxBytes: limits.maxBody, idleMs: limits.idleMs, watch })
         try {
-          await reader.read(body)
+          await reader.read(checkingDigests(req.headers, body))
         } finally {
           await body.return()
         }
@@ -109,8 +101,7 @@ export function uploadEndpoint(deps: UploadDeps): {
         throw error
       }
     },
-  })
-  return { endpoint, semaphore }
+  }
 }
 
 /** Holds a token's Idempotency-Key while its request is under way. @throws AppError `conflict` when it is held */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { isDocuments, NESTED } from '../../../src/domain/documents/upload.ts'
-import { AppError } from '../../../src/errors.ts'
-import { TOO_LONG } from '../../../src/json/value.ts'
-import type { BlobBatch } from '../../../src/store/blobs/batch.ts'
+import { isDocuments, NESTED } from '../../../../src/domain/documents/upload.ts'
+import { AppError } from '../../../../src/errors.ts'
+import { TOO_LONG } from '../../../../src/json/value.ts'
+import type { BlobBatch } from '../../../../src/store/blobs/batch.ts'
 import {
   arriving,
   base64,
@@ -17,7 +17,7 @@ import {
   read,
   TRICKY,
   TRICKY_READ,
-} from '../../support/documents/uploads.ts'
+} from '../../../support/documents/uploads.ts'
 
 const document = (base64: string) => `{"name":"a.txt","mimetype":"text/plain","base64":${base64}}`
 const withBase64 = (...values: string[]) =>

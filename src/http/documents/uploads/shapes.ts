@@ -1,6 +1,7 @@
 // What an upload must be and is answered with, as the OpenAPI description tells it.
 
 import * as v from 'valibot'
+import { idParam } from '../../api/params.ts'
 
 const Id = v.pipe(v.number(), v.integer())
 
@@ -27,6 +28,35 @@ export const UploadIn = v.pipe(
   v.title('Upload'),
 )
 
+/** What the query says of a document that is the body. */
+export const SentQuery = v.object({
+  company_id: partyParam('The company that the document is for'),
+  agent_id: partyParam('An active agent of the company'),
+  owner_id: partyParam('An owner of the company, or of none'),
+  name: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('Its name, percent-encoded; required with a body that is no form'),
+      v.minLength(1, 'must not be empty'),
+    ),
+  ),
+})
+export type SentQuery = v.InferOutput<typeof SentQuery>
+
+export const FormIn = v.pipe(
+  v.object({
+    owner_id: Id,
+    company_id: Id,
+    agent_id: Id,
+    file: v.pipe(
+      v.array(v.pipe(v.string(), v.metadata({ contentMediaType: 'application/octet-stream' }))),
+      v.minLength(1),
+      v.description('The documents; their fields may have any name'),
+    ),
+  }),
+  v.title('UploadForm'),
+)
+
 export const UploadOut = v.pipe(
   v.object({
     status: v.literal('success'),
@@ -51,3 +81,13 @@ export const UploadOut = v.pipe(
   }),
   v.title('Uploaded'),
 )
+
+/** An id of one of the three parties. A form has it as a field, and not here. */
+function partyParam(description: string) {
+  return v.optional(
+    v.pipe(
+      idParam(`${description}; required with a body that is no form`),
+      v.check((id) => Number.isSafeInteger(id) && id >= 1, 'must be an integer from 1 to 9007199254740991'),
+    ),
+  )
+}

@@ -1,0 +1,174 @@
+// An upload as a form (multipart/form-data, RFC 7578): the three ids are fields of it, and each file is a document. They may
+// come in any order. The parser finds the parts; what they mean, and whether all of the form came, is decided here: what the
+// parser passes over in silence is an error, for it may have been a document.
+
+import { setImmediate } from 'node:timers/promises'
+import { Dicer } from '@fastify/busboy'
+import { isMissing } from '../../../domain/documents/documents.ts'
+import type { Fault, Upload, UploadedDocument } from '../../../domain/documents/upload.ts'
+import { AppError } from '../../../errors.ts'
+import { TOO_LONG } from '../../../json/value.ts'
+import type { ContentWriter } from '../../../store/blobs/batch.ts'
+import { createDocumentCollector, type DocumentCollector, type UploadNeeds } from './collector.ts'
+import { type FormPart, formPartOf, MAX_HEADERS, type PartHeaders } from './form-part.ts'
+import { parseHeader } from './header-parameters.ts'
+import { blocksOf, type UploadReader } from './reader.ts'
+
+/** A part as the parser tells of it, and how far it was dealt with. */
+type Part = {
+  number: number
+  headers: PartHeaders | undefined
+  /** What came and was not dealt with. */
+  blocks: Buffer[]
+  hasEnded: boolean
+  taker: Taker | undefined
+}
+
+/** What takes the bytes of a part. */
+type Taker = { write(bytes: Buffer): Promise<void> | undefined; end(): Promise<void> }
+
+const IDS = ['owner_id', 'company_id', 'agent_id'] as const
+const KEPT_OF_ID = 128
+
+// Of a block with very many parts only a bit is read at once: others have their turn after some milliseconds.
+const MANY_PARTS = 50
+const BIT = 4096
+
+/** What reads forms of a Content-Type. @throws AppError `bad-request` when it has no boundary */
+export function formReaderFor(contentType: string): (needs: UploadNeeds) => UploadReader {
+  const boundary = parseHeader(contentType)?.parameters.get('boundary') ?? ''
+  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) {
+    throw new AppError(
+      'bad-request',
+      'Content-Type multipart/form-data needs a boundary of 1 to 70 characters',
+    )
+  }
+  return (needs) => createFormReader(boundary, needs)
+}
+
+function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
+  const collector = createDocumentCollector(needs, inWordsOfForms)
+  const upload: Upload = {
+    owner_id: undefined,
+    company_id: undefined,
+    agent_id: undefined,
+    documents: undefined,
+  }
+  const parts: Part[] = [] // in their order, those that are not done
+  let count = 0
+  let failure: Error | undefined
+  let isWhole = false
+  const settings = { boundary, maxHeaderSize: 2 * MAX_HEADERS } // its type has not the second
+  const parser = new Dicer(settings)
+  parser.on('part', (stream) => {
+    const part: Part = { number: ++count, headers: undefined, blocks: [], hasEnded: false, taker: undefined }
+    parts.push(part)
+    stream.on('header', (headers) => {
+      part.headers = headers as PartHeaders
+    })
+    stream.on('data', (block: Buffer) => part.blocks.push(block))
+    stream.on('end', () => {
+      part.hasEnded = true
+    })
+    stream.on('error', () => {}) // the parser has it too
+  })
+  parser.on('error', (error) => {
+    failure ??= error
+  })
+  parser.on('finish', () => {
+    isWhole = true
+  })
+
+  /** Deals with what came of the parts, in their order: a content ends before the next begins. */
+  const work = async () => {
+    for (let part = parts[0]; part?.headers; part = parts[0]) {
+      part.taker ??= takerOf(formPartOf(part.headers, part.number), upload, collector)
+      const { blocks, hasEnded } = part
+      part.blocks = []
+      for (const block of blocks) await part.taker.write(block)
+      if (!hasEnded) return
+      await part.taker.end()
+      parts.shift()
+    }
+    if (parts[0]?.hasEnded)
+      throw new AppError('bad-request', `Part ${parts[0].number} of the form has no end of its headers`)
+  }
+
+  const push = async (bytes: Buffer) => {
+    const before = count
+    // After the last boundary the parser takes no more, and nothing counts.
+    if (parser.writable) await new Promise<void>((resolve) => parser.write(bytes, () => resolve()))
+    await setImmediate() // by then the streams of the parts have told what came
+    await work()
+    return count - before
+  }
+
+  return {
+    upload,
+    async read(body) {
+      let step = Number.POSITIVE_INFINITY
+      for await (const block of blocksOf(body)) {
+        for (let at = 0; at < block.length; ) {
+          const bytes = block.subarray(at, at + step)
+          step = (await push(bytes)) > MANY_PARTS ? BIT : Number.POSITIVE_INFINITY
+          at += bytes.length
+        }
+      }
+      if (parser.writable) parser.end()
+      await setImmediate()
+      await work()
+      if (failure || !isWhole || parts.length > 0) {
+        throw new AppError('bad-request', 'The form ended before its last boundary', { cause: failure })
+      }
+      if (!upload.documents || IDS.some((name) => isMissing(upload[name]))) {
+        throw new AppError('bad-request', `Fields ${IDS.join(', ')} and at least one file are required`)
+      }
+    },
+    discard: collector.discard,
+  }
+}
+
+function takerOf(part: FormPart, upload: Upload, collector: DocumentCollector): Taker {
+  if (part.kind === 'file') return fileTaker(part, upload, collector)
+  const id = IDS.find((name) => name === part.name)
+  if (id === undefined) return { write: () => undefined, end: async () => {} } // a field that we do not have
+  let text = Buffer.alloc(0)
+  return {
+    write(bytes) {
+      if (text.length <= KEPT_OF_ID) text = Buffer.concat([text, bytes])
+      return undefined
+    },
+    async end() {
+      upload[id] = text.length > KEPT_OF_ID ? TOO_LONG : text.toString()
+    },
+  }
+}
+
+function fileTaker(
+  { fileName, mimetype, isEncoded }: FormPart & { kind: 'file' },
+  upload: Upload,
+  collector: DocumentCollector,
+): Taker {
+  let writer: ContentWriter | undefined
+  let size = 0
+  return {
+    write(bytes) {
+      if (size === 0) writer = collector.begin()
+      size += bytes.length
+      return writer?.write(bytes)
+    },
+    async end() {
+      if (size === 0 && fileName === '') return // so a browser sends a file field where none was chosen
+      upload.documents = collector.documents
+      const content: UploadedDocument['content'] = isEncoded ? 'encoded' : size > 0 ? 'good' : 'no bytes'
+      await collector.settle({ name: fileName, mimetype, content }, writer)?.()
+    },
+  }
+}
+
+function inWordsOfForms({ field, message }: Fault): Fault {
+  const missing = message.endsWith(' is missing')
+  if (missing && field === 'name') return { field, message: `${message}: a file needs a filename` }
+  if (missing && field === 'mimetype') return { field, message: `${message}: a file needs a Content-Type` }
+  return { field, message }
+}

@@ -1,0 +1,350 @@
+// Documents sent as the files of a form, as browsers, curl and others write them.
+
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, type TestContext, test } from 'node:test'
+import { startTestApp, type TestApp } from '../../../support/app.ts'
+import { fillDirectory, post, read } from '../../../support/directory.ts'
+import { BOUNDARY, FORM_TYPE, formOf, part, SEND, sent, WAYS } from '../../../support/documents/ways.ts'
+
+let app: TestApp
+before(async (t) => {
+  app = await startTestApp(t as TestContext)
+  await fillDirectory(app)
+})
+
+const IDS = ['company_id', 'agent_id', 'owner_id'].map((id) => part(`name="${id}"`, '', '1'))
+const TYPE = 'Content-Type: application/pdf\r\n'
+const file = (disposition = 'name="f"; filename="a.pdf"', headers = TYPE, bytes: string | Buffer = 'hola') =>
+  part(disposition, headers, bytes)
+
+type Answer = {
+  message: string
+  created_documents: { id: number; name: string }[]
+  errors?: { index: number; field: string; message: string }[]
+}
+
+async function send(body: string | Buffer, type = FORM_TYPE): Promise<{ status: number; answer: Answer }> {
+  const response = await post(app, SEND, body, { 'content-type': type })
+  return { status: response.status, answer: (await response.json()) as Answer }
+}
+
+/** The names and contents that a form with status 200 has made. */
+async function creates(body: string | Buffer, type?: string): Promise<[string, string][]> {
+  const { status, answer } = await send(body, type)
+  assert.equal(status, 200, JSON.stringify(answer))
+  return Promise.all(
+    answer.created_documents.map(async ({ id, name }) => [
+      name,
+      await (await read(app, `${SEND}/${id}/content`)).text(),
+    ]),
+  )
+}
+
+async function refuses(body: string | Buffer, message: string | RegExp, type?: string): Promise<void> {
+  const { status, answer } = await send(body, type)
+  assert.equal(status, 400, JSON.stringify(answer))
+  if (typeof message === 'string') assert.equal(answer.message, message)
+  else assert.match(answer.message, message)
+  assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
+}
+
+test('each file is a document, and the fields may stand anywhere', async () => {
+  const files = [
+    file('name="x"; filename="uno.pdf"', TYPE, 'uno'),
+    file('name="y"; filename="dos.pdf"', TYPE, 'dos'),
+  ]
+  const both = [
+    ['uno.pdf', 'uno'],
+    ['dos.pdf', 'dos'],
+  ]
+  assert.deepEqual(await creates(formOf(...IDS, ...files)), both)
+  assert.deepEqual(await creates(formOf(...files, ...IDS)), both)
+  assert.deepEqual(await creates(formOf(IDS[0] as Buffer, ...files, ...IDS.slice(1))), both)
+})
+
+test('what fetch sends of a FormData is understood', async () => {
+  const form = new FormData()
+  for (const id of ['owner_id', 'company_id', 'agent_id']) form.set(id, '1')
+  form.append('archivos', new Blob(['ñ'], { type: 'text/plain;charset=utf-8' }), 'ñandú "50%".txt')
+  form.append('archivos', new Blob([Buffer.alloc(300_000, 7)], { type: 'image/png' }), 'b.png')
+  const response = await fetch(app.app.url + SEND, {
+    method: 'POST',
+    headers: { authorization: 'Bearer cbt_all' },
+    body: form,
+  })
+  const { created_documents } = (await response.json()) as Answer
+  assert.deepEqual(
+    created_documents.map(({ name }) => name),
+    ['ñandú "50%".txt', 'b.png'],
+  )
+  const [first, second] = await Promise.all(
+    created_documents.map(({ id }) => read(app, `${SEND}/${id}/content`)),
+  )
+  assert.ok(first && second)
+  assert.equal(first.headers.get('content-type'), 'text/plain;charset=utf-8')
+  assert.ok(Buffer.from(await second.arrayBuffer()).equals(Buffer.alloc(300_000, 7)))
+})
+
+test('a content may have anything in it but the boundary, wherever blocks are cut', async () => {
+  const almost = `\r\n--${BOUNDARY.slice(0, -1)}`
+  const bytes = Buffer.from(
+    `\r\n${almost}-\r${almost}${almost}\r\n--\n--${BOUNDARY}\r\r\n-`.repeat(5000),
+    'latin1',
+  )
+  for (const pad of [0, 1, 7, 30]) {
+    const text = `${'x'.repeat(pad)}${bytes}`
+    assert.deepEqual(await creates(formOf(file(undefined, undefined, text), ...IDS, file())), [
+      ['a.pdf', text],
+      ['a.pdf', 'hola'],
+    ])
+  }
+})
+
+const names: [string, string][] = [
+  ['filename="ñandú.pdf"', 'ñandú.pdf'],
+  ['filename=plain.pdf', 'plain.pdf'],
+  ['FileName="a;b, c.pdf"', 'a;b, c.pdf'],
+  ['filename="a%22b.pdf"', 'a"b.pdf'],
+  ['filename="a\\"b\\\\c.pdf"', 'a"b\\c.pdf'],
+  ['filename="C:\\Temp\\x.pdf"', 'C:\\Temp\\x.pdf'],
+  ['filename="../../etc/passwd"', '../../etc/passwd'],
+  ['filename="50%.pdf"', '50%.pdf'],
+  ['filename="a%20b.pdf"', 'a%20b.pdf'],
+  ['filename="x.pdf"; filename*=UTF-8\'\'%C3%B1%22.pdf', 'ñ".pdf'],
+  ['filename*=utf-8\'es\'%e2%82%ac.pdf; filename="x"', '€.pdf'],
+]
+for (const [disposition, name] of names) {
+  test(`${disposition} is the name ${name}`, async () => {
+    assert.deepEqual(await creates(formOf(...IDS, file(`name="f"; ${disposition}`))), [[name, 'hola']])
+  })
+}
+
+const accepted: [string, Buffer][] = [
+  ['text before the first boundary', Buffer.concat([Buffer.from('preamble\r\n'), formOf(...IDS, file())])],
+  [
+    'text after the last',
+    Buffer.concat([formOf(...IDS, file()), Buffer.from(`x\r\n--${BOUNDARY}\r\n`.repeat(9000))]),
+  ],
+  ['no line break at its end', formOf(...IDS, file()).subarray(0, -2)],
+  [
+    'fields that nobody asked for',
+    formOf(
+      part('name="submit"', '', 'x'.repeat(300_000)),
+      ...IDS,
+      file(),
+      part('name=""', 'Content-Type: text/plain\r\n', ''),
+    ),
+  ],
+  [
+    'a file field where no file was chosen',
+    formOf(...IDS, file('name="g"; filename=""', 'Content-Type: application/octet-stream\r\n', ''), file()),
+  ],
+  ['a field twice, of which the last counts', formOf(part('name="agent_id"', '', '99'), ...IDS, file())],
+  [
+    'typed fields',
+    formOf(
+      ...IDS.slice(1),
+      part(
+        'name="company_id"',
+        'Content-Type: text/plain; charset=UTF-8\r\nContent-Transfer-Encoding: 8bit\r\n',
+        '1',
+      ),
+      file(),
+    ),
+  ],
+  [
+    'a transfer coding that changes nothing',
+    formOf(...IDS, file(undefined, `${TYPE}Content-Transfer-Encoding: Binary\r\n`)),
+  ],
+  [
+    'headers in capitals and one of its own',
+    formOf(...IDS, file(undefined, `CONTENT-TYPE: application/pdf\r\nX-Own: 1\r\n`)),
+  ],
+]
+for (const [what, body] of accepted) {
+  test(`a form with ${what} is valid`, async () => {
+    assert.deepEqual(await creates(body), [['a.pdf', 'hola']])
+  })
+}
+
+test('a boundary may be quoted, and the type in capitals', async () => {
+  assert.equal(
+    (await creates(formOf(...IDS, file()), `Multipart/Form-Data; charset=utf-8; BOUNDARY="${BOUNDARY}"`))
+      .length,
+    1,
+  )
+})
+
+const NEEDS = 'Content-Type multipart/form-data needs a boundary of 1 to 70 characters'
+for (const boundary of [
+  '',
+  '; boundary=',
+  '; boundary=""',
+  `; boundary=${'x'.repeat(71)}`,
+  '; boundary="a "',
+  '; boundary=é',
+  '; boundary=a; boundary=b',
+]) {
+  test(`multipart/form-data${boundary} is refused`, () =>
+    refuses(formOf(...IDS, file()), NEEDS, `multipart/form-data${boundary}`))
+}
+
+const FIELDS = 'Fields owner_id, company_id, agent_id and at least one file are required'
+const EARLY = 'The form ended before its last boundary'
+const MALFORMED = 'has no Content-Disposition: form-data that is well formed'
+const whole = formOf(...IDS, file())
+const malformed: [string, string | Buffer, string | RegExp][] = [
+  ['nothing', '', EARLY],
+  ['no boundary', 'hola', EARLY],
+  ['no part', formOf(), FIELDS],
+  ['no file', formOf(...IDS), FIELDS],
+  ['no agent', formOf(...IDS.filter((_, at) => at !== 1), file()), FIELDS],
+  ['an empty id', formOf(...IDS, part('name="owner_id"', '', ''), file()), FIELDS],
+  [
+    'a word for an id',
+    formOf(...IDS, part('name="owner_id"', '', 'x'), file()),
+    'owner_id must be an integer',
+  ],
+  [
+    'an id of a megabyte',
+    formOf(...IDS, part('name="owner_id"', '', '1'.repeat(1_000_000)), file()),
+    'owner_id must be an integer',
+  ],
+  ['another boundary at its end', Buffer.from(whole.toString().replace(/--\r\n$/, '-x\r\n')), /./],
+  [
+    'a part without Content-Disposition',
+    formOf(...IDS, Buffer.from(`--${BOUNDARY}\r\n${TYPE}\r\nx\r\n`)),
+    `Part 4 of the form ${MALFORMED}`,
+  ],
+  [
+    'an attachment',
+    formOf(
+      ...IDS,
+      Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: attachment; filename="a"\r\n\r\nx\r\n`),
+    ),
+    `Part 4 of the form ${MALFORMED}`,
+  ],
+  ['an open quote', formOf(...IDS, file('name="f"; filename="a.pdf')), `Part 4 of the form ${MALFORMED}`],
+  ['two names', formOf(...IDS, file('filename="f"; filename="a.pdf"')), `Part 4 of the form ${MALFORMED}`],
+  [
+    'two dispositions',
+    formOf(file(undefined, `${TYPE}Content-Disposition: form-data; name="x"\r\n`), ...IDS),
+    'Part 1 of the form has content-disposition twice',
+  ],
+  ['two types', formOf(file(undefined, TYPE + TYPE), ...IDS), 'Part 1 of the form has content-type twice'],
+  [
+    'a name in Latin-1',
+    Buffer.from(
+      formOf(...IDS, file('name="f"; filename="X"'))
+        .toString('latin1')
+        .replace('"X"', '"\xf1"'),
+      'latin1',
+    ),
+    'Part 4 of the form has a content-disposition that is not UTF-8',
+  ],
+  [
+    'a bad filename*',
+    formOf(...IDS, file("filename*=UTF-8''%ff")),
+    'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
+  ],
+  [
+    'another charset',
+    formOf(...IDS, file("filename*=iso-8859-1''%f1")),
+    'Part 4 of the form has a filename* that is no UTF-8 in percent-encoding',
+  ],
+  [
+    'huge headers',
+    formOf(...IDS, file(undefined, `${TYPE}X: ${'x'.repeat(9000)}\r\n`)),
+    'Part 4 of the form has headers of more than 8192 bytes',
+  ],
+  [
+    'headers of a megabyte',
+    formOf(...IDS, file(undefined, `X: ${'x'.repeat(1_000_000)}\r\n${TYPE}`)),
+    'Part 4 of the form has headers of more than 8192 bytes',
+  ],
+  [
+    'headers without end',
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n--${BOUNDARY}--`),
+    /^(Part 1 of the form has no end of its headers|The form ended)/,
+  ],
+]
+for (const [what, body, message] of malformed) {
+  test(`a form with ${what} is refused`, () => refuses(body, message))
+}
+
+test('a form that breaks off anywhere is refused', async () => {
+  const end = whole.length - 4 // of the last boundary, before its dashes
+  for (let length = 0; length <= end; length += 3) await refuses(whole.subarray(0, length), /./)
+  await refuses(whole.subarray(0, end + 1), EARLY)
+})
+
+const faulty: [string, Buffer, string, string][] = [
+  ['no filename', file('name="f"'), 'name', 'name is missing: a file needs a filename'],
+  ['an empty filename', file('name="f"; filename=""'), 'name', 'name is missing: a file needs a filename'],
+  [
+    'a line break in its name',
+    file('name="f"; filename="a%0D%0Ab"'),
+    'name',
+    'name must not have control characters',
+  ],
+  [
+    'a long name',
+    file(`name="f"; filename="${'é'.repeat(256)}"`),
+    'name',
+    'name must be at most 255 characters',
+  ],
+  ['no type', file(undefined, ''), 'mimetype', 'mimetype is missing: a file needs a Content-Type'],
+  [
+    'half a type',
+    file(undefined, 'Content-Type: pdf\r\n'),
+    'mimetype',
+    'mimetype must be of the form type/subtype, such as application/pdf or text/plain; charset=utf-8',
+  ],
+  ['no bytes', file(undefined, undefined, ''), 'content', 'content is empty'],
+  [
+    'base64',
+    file(undefined, `${TYPE}Content-Transfer-Encoding: base64\r\n`),
+    'content',
+    'content must be sent as it is, without a Content-Transfer-Encoding such as base64',
+  ],
+]
+for (const [what, bad, field, message] of faulty) {
+  test(`a file with ${what} spoils the form, and is named`, async () => {
+    assert.deepEqual(await send(formOf(...IDS, file(), bad, file())), {
+      status: 400,
+      answer: {
+        status: 'error',
+        message: 'Invalid documents',
+        errors: [{ index: 1, field, message }],
+        errors_total: 1,
+      },
+    })
+    assert.deepEqual(readdirSync(join(app.dataDir, 'blobs/tmp')), [])
+  })
+}
+
+test('parameters beside a form are refused', async () => {
+  const response = await post(app, `${SEND}?company_id=1&name=x`, whole, { 'content-type': FORM_TYPE })
+  assert.equal(response.status, 422)
+  assert.equal(
+    ((await response.json()) as Answer).message,
+    'company_id must be a field in the form, not a parameter; name must be the filename of each file in the form, not a parameter',
+  )
+})
+
+test('there may be any number of files, and bad ones are all counted', async () => {
+  const many = Array.from({ length: 12_000 }, (_, at) => sent(`contenido ${at % 50}`, `${at}.pdf`))
+  const { path, headers, body } = WAYS.form(many)
+  const made = (await (await post(app, path, body, headers)).json()) as Answer
+  assert.deepEqual(
+    made.created_documents.map(({ name }) => name),
+    many.map(({ name }) => name),
+  )
+  const bad = WAYS.form(many.map((one) => ({ ...one, mimetype: 'x' })))
+  const { errors, errors_total } = (await (await post(app, path, bad.body, headers)).json()) as Answer & {
+    errors_total: number
+  }
+  assert.deepEqual([errors?.length, errors_total], [1000, 12_000])
+})
