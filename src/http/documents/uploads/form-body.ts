@@ -100,6 +100,8 @@ function createFormReader(boundary: string, needs: UploadNeeds): UploadReader {
     if (parser.writable) await new Promise<void>((resolve) => parser.write(bytes, () => resolve()))
     await setImmediate() // by then the streams of the parts have told what came
     await work()
+    // The block is lent until the next one is asked for: what is left of it is kept as a copy.
+    for (const part of parts) part.blocks = part.blocks.map((left) => Buffer.from(left))
     return count - before
   }
 
