@@ -25,18 +25,14 @@ const Filter = {
   agent_id: v.optional(idParam('Only for this agent')),
   limit: Limit,
 }
-const After = v.optional(idParam('Only greater ids: next_after of the answer before'))
+const After = v.optional(idParam('next_after of the answer before'))
 
 export const DocumentOut = v.looseObject({
   id: Id,
   name: Text,
   mimetype: Text,
   size: Id,
-  sha256: Text,
   created_at: Text,
-  company_id: Id,
-  agent_id: Id,
-  owner_id: Id,
 })
 
 export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
@@ -50,7 +46,7 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
         ...Filter,
         order: v.optional(v.picklist(['asc', 'desc'], 'order must be asc or desc'), 'asc'),
         after: After,
-        before: v.optional(idParam('Only smaller ids: next_before of the answer before')),
+        before: v.optional(idParam('With desc: next_before of the answer before')),
       }),
       gives: v.object({
         documents: v.array(DocumentOut),

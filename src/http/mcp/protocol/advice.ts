@@ -3,7 +3,7 @@
 import type { AppError } from '../../../errors.ts'
 
 const BY_CODE: Partial<Record<AppError['code'], string>> = {
-  invalid: '. Correct the argument and call again',
+  invalid: '. Correct it and call again',
   busy: '. Wait some seconds and call again',
   unavailable: '. Wait a minute and call again',
   unauthorized: '. The key or token ended while this waited: ask your operator for another',

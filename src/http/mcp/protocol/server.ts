@@ -57,7 +57,8 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
   const openTo = (caller: Caller) => resources.filter((one) => isOpenTo(one, caller))
   const told = (thrown: unknown): string => {
     const error = isOfDatabase(thrown) ? storageError(thrown) : thrown
-    if (error instanceof AppError && error.code !== 'failed') return `${error.message}${nextStep(error)}`
+    if (error instanceof AppError && error.code !== 'failed')
+      return `${error.message.replace(/[.?]$/, '')}${nextStep(error)}`
     log.error('tool failed', { cause: error instanceof Error ? String(error.stack) : reasonOf(error) })
     return 'The server could not do this. Try again; if it stays so, tell your operator to read its log'
   }

@@ -53,8 +53,8 @@ export function tool<Q extends QuerySchema>(of: Definition<Q>): Tool {
     definition: {
       name,
       description: about,
-      inputSchema: lean(jsonSchema(takes)),
-      outputSchema: lean(jsonSchema(gives)),
+      inputSchema: lean(jsonSchema(takes), true),
+      outputSchema: lean(jsonSchema(gives), true),
       annotations: changes ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true },
     },
     call: async (sent, caller) => of.find(argumentsOf(takes, sent), caller),
@@ -97,18 +97,23 @@ function unreadable(name: string, value: unknown): ValidationItem {
   return { loc: ['query', name], msg, type: 'value' }
 }
 
-/** The schema without what a model needs not and pays for: examples, and the formats that a description says. */
-function lean(schema: JsonSchema): JsonSchema {
-  const copy: JsonSchema = {}
-  for (const [name, value] of Object.entries(schema)) {
-    if (name === 'examples' || name === 'format') continue
-    copy[name] =
-      name === 'properties' && isRecord(value) ? eachLean(value) : isRecord(value) ? lean(value) : value
-  }
-  return copy
-}
+const UNTOLD = new Set(['examples', 'format', 'pattern'])
 
-function eachLean(properties: Record<string, unknown>): JsonSchema {
-  const entries = Object.entries(properties)
-  return Object.fromEntries(entries.map(([name, value]) => [name, isRecord(value) ? lean(value) : value]))
+/**
+ * The schema in few words, for a model pays for each. What is left out of it, a description or an error says; which fields
+ * the rows of a result have is said, and not that they always have them.
+ */
+function lean(schema: JsonSchema, isTop = false): JsonSchema {
+  const { type, default: standard, required, properties, ...rest } = schema
+  const copy: JsonSchema = { ...(type !== undefined && { type }) }
+  for (const [name, value] of Object.entries(rest)) {
+    if (!UNTOLD.has(name)) copy[name] = isRecord(value) ? lean(value) : value
+  }
+  if (standard !== undefined) copy.default = type === 'string' ? standard : JSON.parse(String(standard))
+  if (isRecord(properties)) {
+    const each = Object.entries(properties).map(([name, one]) => [name, lean(isRecord(one) ? one : {})])
+    copy.properties = Object.fromEntries(each)
+  }
+  if (isTop && Array.isArray(required) && required.length > 0) copy.required = required
+  return copy
 }

@@ -13,7 +13,7 @@ import { booleanParam } from '../../api/params.ts'
 import { counted, fitting } from '../protocol/answers.ts'
 import type { Resource } from '../protocol/resource.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
-import { After, AnyCurrency, Count, MaybeText, NextAfter, Provider, Text } from './parameters.ts'
+import { After, AnyCurrency, Count, NextAfter, Provider, Text } from './parameters.ts'
 
 export type CatalogueDeps = HealthQuestion & { db: Db; cache: RateCache }
 
@@ -38,12 +38,10 @@ export function catalogueTools(deps: CatalogueDeps): Tool[] {
         series: v.array(
           v.looseObject({
             id: Count,
-            provider: Text,
             name: Text,
             base_currency: Text,
             quote_currency: Text,
             rate_type: Text,
-            first_data_date: MaybeText,
           }),
         ),
         next_after: NextAfter,
@@ -72,14 +70,7 @@ export function catalogueTools(deps: CatalogueDeps): Tool[] {
         today: Text,
         exact: v.boolean(),
         reasons: v.array(Text),
-        providers: v.array(
-          v.object({
-            code: Text,
-            fresh: v.boolean(),
-            due: Text,
-            sides: v.array(v.object({ rate_type: Text, newest: MaybeText, age_days: v.nullable(Count) })),
-          }),
-        ),
+        providers: v.array(v.looseObject({ code: Text, fresh: v.boolean(), due: Text })),
       }),
       async find() {
         const { health, providers } = await cache.read(async (snapshot) => ({

@@ -3,11 +3,11 @@
 import * as v from 'valibot'
 import { todayIn } from '../../../dates.ts'
 import { conversionOn } from '../../../domain/rates/queries.ts'
-import { AmountParam, booleanParam } from '../../api/params.ts'
+import { booleanParam } from '../../api/params.ts'
 import { conversionOut } from '../../rates/convert.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
 import {
-  Count,
+  Amount,
   Currency,
   dayInWords,
   On,
@@ -18,14 +18,6 @@ import {
   Type,
   withRounding,
 } from './parameters.ts'
-
-const Amount = v.pipe(
-  AmountParam,
-  v.metadata({
-    description: 'Greater than 0: text such as "1500.50", or a whole number',
-    type: ['string', 'integer'],
-  }),
-)
 
 export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
   return [
@@ -44,21 +36,13 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         provider: OwnProvider,
         details: v.optional(booleanParam('Show the published values too'), 'false'),
       }),
-      gives: v.object({
-        provider: Text,
+      gives: v.looseObject({
         rate_date: Text,
         rate_type: Text,
-        from_currency: Text,
-        to_currency: Text,
-        amount: Text,
         rate: Text,
         result: Text,
         path: Text,
-        via_pivot: v.boolean(),
         rounded_to: RoundedTo,
-        legs: v.optional(
-          v.array(v.looseObject({ series_id: Count, rate_date: Text, value: Text, inverse: v.boolean() })),
-        ),
       }),
       async find({ on, ...asked }) {
         const day = on ?? todayIn(clock)

@@ -5,36 +5,42 @@ import * as v from 'valibot'
 import type { Clock } from '../../../dates.ts'
 import type { RateCache } from '../../../domain/rates/rate-cache.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
-import { CurrencyParam, dateParam, idParam, ProviderParam, RateTypeParam } from '../../api/params.ts'
+import {
+  amountParam,
+  currencyParam,
+  dateParam,
+  idParam,
+  providerParam,
+  RateTypeParam,
+} from '../../api/params.ts'
 
 export type RateToolDeps = { cache: RateCache; clock: Clock }
 
 const { benchmark, code } = DEFAULT_PROVIDER
-const described = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.description(description))
-
-export const On = v.optional(described(dateParam(''), 'Day, YYYY-MM-DD; without it today'))
-export const Provider = described(ProviderParam, 'Provider code')
+export const On = v.optional(dateParam('YYYY-MM-DD; without it today'))
+export const Provider = providerParam('Its code')
 export const OwnProvider = v.optional(Provider, code)
-export const Currency = described(CurrencyParam, 'Currency code')
+export const Currency = currencyParam('Such as USD')
 export const AnyCurrency = v.optional(Currency)
 export const Base = v.optional(Currency, benchmark.base)
 export const Quote = v.optional(Currency, benchmark.quote)
-export const Type = v.optional(
-  described(RateTypeParam, 'Side; a pair with one rate is taken as it is'),
-  'venta',
-)
-export const After = v.optional(described(idParam(''), 'next_after of the answer before'))
+const Side = v.pipe(RateTypeParam, v.metadata({ description: 'Side of a pair that has two' }))
+export const Type = v.optional(Side, 'venta')
+export const After = v.optional(idParam('next_after of the answer before'))
+export const Amount = amountParam({
+  description: 'Greater than 0: a text such as "1500.50", or a whole number',
+  type: ['string', 'integer'],
+})
 
 /** One side of a pair: by its id, or by what it is of. */
 export const OneSeries = {
-  series_id: v.optional(described(idParam(''), 'Id in list_series, instead of base, quote and type')),
+  series_id: v.optional(idParam('Id in list_series, instead of base, quote, type')),
   base: Base,
   quote: Quote,
   type: Type,
   provider: OwnProvider,
-  from: v.optional(described(dateParam(''), 'First day; without it 90 days before the last')),
-  to: v.optional(described(dateParam(''), 'Last day; without it today')),
+  from: v.optional(dateParam('First day; without it 90 days before the last')),
+  to: v.optional(dateParam('Last day; without it today')),
 }
 
 export const Text = v.string()
@@ -42,6 +48,7 @@ export const Count = v.pipe(v.number(), v.integer())
 export const MaybeText = v.nullable(Text)
 /** Absent: the value is exact. */
 export const RoundedTo = v.optional(Count)
+/** Of a value in a list or beside others: with its day, always. */
 export const Dated = v.object({ rate_date: Text, value: Text })
 export const NextAfter = v.optional(Count)
 

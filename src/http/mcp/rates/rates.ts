@@ -73,9 +73,8 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
       }),
       gives: v.object({
         rates: v.array(
-          v.object({
+          v.looseObject({
             series_id: Count,
-            provider: Text,
             pair: Text,
             rate_type: Text,
             rate_date: Text,
