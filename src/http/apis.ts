@@ -111,7 +111,7 @@ function documentWork({ reads, blobs, arrivals, claiming }: HttpDeps): DocumentQ
     pageOnceThere: (access, asked, patience) =>
       documentsOnceThere({ db: reads, arrivals }, access, asked, patience),
     find: (access, id) => documentBy(reads, access, id),
-    claim: (worker, asked) => claimDocuments(claiming, worker, asked),
+    claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
     finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
     blobs,
   }

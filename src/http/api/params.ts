@@ -87,10 +87,10 @@ export function dateParam(description: string) {
   )
 }
 
-export function booleanParam(description: string) {
+export function booleanParam(description: string, ways = ': true/false, 1/0, yes/no, on/off') {
   return v.pipe(
     v.string(),
-    v.metadata({ description: `${description}: true/false, 1/0, yes/no, on/off`, type: 'boolean' }),
+    v.metadata({ description: `${description}${ways}`, type: 'boolean' }),
     v.transform((text) => text.toLowerCase()),
     v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
     v.transform((text) => TRUE.has(text)),

@@ -12,20 +12,21 @@ import { post, type Reply } from '../api/endpoint.ts'
 import type { ErrorShape } from '../api/errors.ts'
 import { mediaTypeOf } from '../api/forms.ts'
 import { nodeOf } from '../api/send.ts'
-import { createDepartures, type Departures, watchWait } from '../documents/departures.ts'
+import { createDepartures, type Departures } from '../documents/departures.ts'
+import { watchWait } from '../documents/waits.ts'
 import { checkSameOrigin, type OwnNames, ownOriginOf } from '../listener/own-origin.ts'
 import { heldBy, holderOf, mcpCredentials } from './credentials.ts'
-import type { DocumentQueries, DocumentWaits } from './documents/queries.ts'
+import type { DocumentQueries, DocumentWork } from './documents/queries.ts'
 import { errorMessage, type Outcome, parseMessage } from './protocol/messages.ts'
 import { createMcpServer, type McpServer, unreadable } from './protocol/server.ts'
 import type { Caller } from './protocol/tool.ts'
 import type { CatalogueDeps } from './rates/catalogue.ts'
-import { resourcesOver, toolsOver, waitingToolsOver } from './tools.ts'
+import { resourcesOver, toolsOver, workToolsOver } from './tools.ts'
 
 export type McpDeps = CatalogueDeps & {
   keyring: Keyring
   names: OwnNames
-  documents: DocumentQueries & DocumentWaits
+  documents: DocumentQueries & DocumentWork
   log: Log
 }
 
@@ -65,7 +66,7 @@ export function mcpApi(deps: McpDeps): Api {
   const { keyring, log, names, documents } = deps
   const departures = createDepartures()
   const server = createMcpServer({
-    tools: [...toolsOver(deps, documents), ...waitingToolsOver(documents)],
+    tools: [...toolsOver(deps, documents), ...workToolsOver(documents)],
     resources: resourcesOver(deps, documents),
     log,
   })

@@ -1,7 +1,8 @@
 // Which tools and resources there are, in the order in which they are listed.
 
+import { claimTools } from './documents/claims.ts'
 import { documentResource, documentTools, waitTools } from './documents/documents.ts'
-import type { DocumentQueries, DocumentWaits } from './documents/queries.ts'
+import type { DocumentQueries, DocumentWork } from './documents/queries.ts'
 import type { Resource } from './protocol/resource.ts'
 import type { Tool } from './protocol/tool.ts'
 import { type CatalogueDeps, catalogueTools, seriesResource } from './rates/catalogue.ts'
@@ -21,8 +22,8 @@ export function toolsOver(rates: CatalogueDeps, documents: DocumentQueries): Too
 }
 
 /** What needs the server that the documents are sent to. */
-export function waitingToolsOver(documents: DocumentWaits): Tool[] {
-  return waitTools(documents)
+export function workToolsOver(documents: DocumentWork): Tool[] {
+  return [...waitTools(documents), ...claimTools(documents)]
 }
 
 export function resourcesOver(rates: CatalogueDeps, documents: DocumentQueries): Resource[] {

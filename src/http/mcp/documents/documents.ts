@@ -4,18 +4,22 @@ import * as v from 'valibot'
 import { AppError } from '../../../errors.ts'
 import { createSemaphore } from '../../../semaphore.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
+import { accessOf } from '../../api/auth.ts'
 import { PAGE_PARAMETERS, pageOf, placeAfter } from '../../api/pages.ts'
 import { idParam, waitParam } from '../../api/params.ts'
 import { counted, fitting } from '../protocol/answers.ts'
 import type { Contents, Resource } from '../protocol/resource.ts'
 import { type Found, type Tool, tokenOf, tool } from '../protocol/tool.ts'
 import { type Content, contentFrom, wayToFetch } from './content.ts'
-import type { DocumentQueries, DocumentWaits } from './queries.ts'
+import type { DocumentQueries, DocumentWork } from './queries.ts'
+import { patienceOf } from './waiting.ts'
 
 const ADDRESS = 'cambista://documents/'
 const LARGEST_RESOURCE = 24_000 // bytes of text or base64: its result stays below 32 KB
 const READS_AT_ONCE = 8 // each may hold a MiB three times over
 const READ_WITHIN = { ms: 10_000, message: 'Too many documents are being read' }
+
+const STATES = ['new', 'claimed', 'done', 'failed'] as const
 
 const Text = v.string()
 const Id = v.pipe(v.number(), v.integer())
@@ -32,7 +36,6 @@ export const DocumentOut = v.looseObject({
   name: Text,
   mimetype: Text,
   size: Id,
-  created_at: Text,
 })
 
 export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
@@ -44,6 +47,7 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
       about: 'Documents by id, oldest first, without their contents; order desc with before: newest first.',
       takes: v.object({
         ...Filter,
+        state: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`)),
         order: v.optional(v.picklist(['asc', 'desc'], 'order must be asc or desc'), 'asc'),
         after: After,
         before: v.optional(idParam('With desc: next_before of the answer before')),
@@ -54,9 +58,9 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
         next_before: v.optional(Id),
         has_more: v.boolean(),
       }),
-      async find({ company_id: companyId, agent_id: agentId, ...query }, caller) {
-        const asked = { companyId, agentId, page: pageOf(query) }
-        const { documents, hasMore } = await page(tokenOf(caller).company_id, asked)
+      async find({ company_id: companyId, agent_id: agentId, state, ...query }, caller) {
+        const asked = { companyId, agentId, state, page: pageOf(query) }
+        const { documents, hasMore } = await page(accessOf(tokenOf(caller)), asked)
         return pageFound(asked.page, documents, hasMore)
       },
     }),
@@ -83,7 +87,7 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
       }),
       async find({ id, offset }, caller) {
         if (offset < 0) throw new AppError('invalid', 'offset must not be negative')
-        const document = await find(tokenOf(caller).company_id, id)
+        const document = await find(accessOf(tokenOf(caller)), id)
         using _permit = await semaphore.acquire()
         return contentFound(document, offset, await contentFrom(blobs, document, offset))
       },
@@ -91,7 +95,7 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
   ]
 }
 
-export function waitTools({ pageOnceThere }: DocumentWaits): Tool[] {
+export function waitTools({ pageOnceThere }: DocumentWork): Tool[] {
   return [
     tool({
       name: 'wait_for_documents',
@@ -105,11 +109,8 @@ export function waitTools({ pageOnceThere }: DocumentWaits): Tool[] {
       gives: v.object({ documents: v.array(DocumentOut), next_after: Id, has_more: v.boolean() }),
       async find({ company_id: companyId, agent_id: agentId, wait, ...query }, caller) {
         const asked = { companyId, agentId, page: pageOf(query) }
-        const { documents, hasMore } = await pageOnceThere(tokenOf(caller).company_id, asked, {
-          ms: wait * 1000,
-          watch: caller.watch,
-          access: async () => (await caller.checkAgain()).company_id,
-        })
+        const patience = patienceOf(caller, wait, 'documents:GET')
+        const { documents, hasMore } = await pageOnceThere(accessOf(tokenOf(caller)), asked, patience)
         return pageFound(asked.page, documents, hasMore)
       },
     }),
@@ -129,7 +130,7 @@ export function documentResource({ find, blobs }: DocumentQueries): Resource {
     async read(uri, caller) {
       const id = uri.startsWith(ADDRESS) ? uri.slice(ADDRESS.length) : ''
       if (!/^\d{1,16}$/.test(id)) return undefined
-      const document = await find(tokenOf(caller).company_id, Number(id))
+      const document = await find(accessOf(tokenOf(caller)), Number(id))
       const content = document.size > LARGEST_RESOURCE ? undefined : await contentFrom(blobs, document, 0)
       const contents = content && contentsOf(document, content)
       if (contents && Buffer.byteLength(JSON.stringify(contents)) < LARGEST_RESOURCE + 4000) return contents

@@ -31,7 +31,7 @@ export function catalogueTools(deps: CatalogueDeps): Tool[] {
         provider: v.optional(Provider),
         base: AnyCurrency,
         quote: AnyCurrency,
-        only_enabled: v.optional(booleanParam('Only those that are kept fresh'), 'false'),
+        only_enabled: v.optional(booleanParam('Only those that are kept fresh', ''), 'false'),
         after: After,
       }),
       gives: v.object({

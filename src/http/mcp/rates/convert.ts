@@ -34,7 +34,7 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         on: On,
         type: Type,
         provider: OwnProvider,
-        details: v.optional(booleanParam('Show the published values too'), 'false'),
+        details: v.optional(booleanParam('Show the published values too', ''), 'false'),
       }),
       gives: v.looseObject({
         rate_date: Text,

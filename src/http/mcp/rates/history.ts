@@ -12,6 +12,7 @@ import { type Tool, tool } from '../protocol/tool.ts'
 import { Count, Dated, OneSeries, type RateToolDeps, RoundedTo, Text, withRounding } from './parameters.ts'
 
 const MOST_POINTS = 400
+const LikeFirst = v.looseObject({})
 const Asked = v.object(OneSeries)
 // The results have more fields, which their names say; what is declared costs each client its place.
 const head = { pair: Text, rate_type: Text, count: Count }
@@ -65,9 +66,9 @@ export function historyTools({ cache, clock }: RateToolDeps): Tool[] {
       gives: v.looseObject({
         ...head,
         first: Dated,
-        last: Dated,
-        low: Dated,
-        high: Dated,
+        last: LikeFirst,
+        low: LikeFirst,
+        high: LikeFirst,
         mean: Text,
         change: Text,
         rounded_to: RoundedTo,

@@ -68,7 +68,7 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         provider: v.optional(Provider),
         base: AnyCurrency,
         quote: AnyCurrency,
-        exact: v.optional(booleanParam('Only values of that very day'), 'false'),
+        exact: v.optional(booleanParam('Only values of that very day', ''), 'false'),
         after: After,
       }),
       gives: v.object({
