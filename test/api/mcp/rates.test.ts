@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openApp } from '../support.ts'
-import { call, connect, ERAS, type Era, type Json, RATE_TOOLS, refusalOf, toolsOf, valueOf } from './support.ts'
+import {
+  call,
+  connect,
+  ERAS,
+  type Era,
+  type Json,
+  RATE_TOOLS,
+  refusalOf,
+  toolsOf,
+  valueOf,
+} from './support.ts'
 
 const SUNDAY = '2026-03-22'
 const FRIDAY = '2026-03-20'
@@ -30,11 +40,21 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ base: 'eur', quote: 'USD', on: SUNDAY }, 'base=EUR&quote=USD&on=2026-03-22'],
       [{ base: 'USD', quote: 'JPY', on: null }, 'base=USD&quote=JPY'],
     ] as const) {
-      assert.deepEqual(await valueOf(client, 'get_rate', args), await app.json(`/api/v1/rates/latest?${query}`))
+      assert.deepEqual(
+        await valueOf(client, 'get_rate', args),
+        await app.json(`/api/v1/rates/latest?${query}`),
+      )
     }
-    const { content, structuredContent } = await call(client, 'get_rate', { base: 'EUR', quote: 'USD', on: SUNDAY })
+    const { content, structuredContent } = await call(client, 'get_rate', {
+      base: 'EUR',
+      quote: 'USD',
+      on: SUNDAY,
+    })
     assert.equal(structuredContent?.rate_date, FRIDAY)
-    assert.match(content[0]?.text ?? '', /EUR\/USD of 2026-03-20, the last published day on or before 2026-03-22: ref/)
+    assert.match(
+      content[0]?.text ?? '',
+      /EUR\/USD of 2026-03-20, the last published day on or before 2026-03-22: ref/,
+    )
   })
 
   test(`${era}: get_rates_on and list_series are /rates and /series`, async (t) => {
@@ -46,8 +66,19 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [47, false, rest.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
     )
     assert.equal((await valueOf(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
-    assert.equal((await valueOf(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length, 1)
-    const fields = pick('id', 'name', 'base_currency', 'quote_currency', 'rate_type', 'first_data_date', 'enabled')
+    assert.equal(
+      (await valueOf(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
+      1,
+    )
+    const fields = pick(
+      'id',
+      'name',
+      'base_currency',
+      'quote_currency',
+      'rate_type',
+      'first_data_date',
+      'enabled',
+    )
     const { series } = await valueOf(client, 'list_series')
     assert.deepEqual(series.map(fields), (await app.json<Json[]>('/api/v1/series')).map(fields))
     const { contents } = await client.readResource({ uri: 'cambista://series' })
@@ -140,10 +171,22 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: an error says what would be right, and what to do`, async (t) => {
     const client = await open(t)
     const cases: [string, Json, RegExp][] = [
-      ['get_rate', { date: SUNDAY }, /^there is no parameter date: did you mean on. Correct it and call again/],
+      [
+        'get_rate',
+        { date: SUNDAY },
+        /^there is no parameter date: did you mean on. Correct it and call again/,
+      ],
       ['get_rate', { on: '2026-02-30' }, /^on must be a calendar day written YYYY-MM-DD/],
-      ['get_rate', { base: 'JPY' }, /No series of bccr gives JPY\/CRC. The tool convert .* from JPY and to CRC/],
-      ['get_rate', { on: '1990-01-01' }, /No rate of USD\/CRC is stored on or before 1990-01-01. list_series/],
+      [
+        'get_rate',
+        { base: 'JPY' },
+        /No series of bccr gives JPY\/CRC. The tool convert .* from JPY and to CRC/,
+      ],
+      [
+        'get_rate',
+        { on: '1990-01-01' },
+        /No rate of USD\/CRC is stored on or before 1990-01-01. list_series/,
+      ],
       ['get_history', { series_id: 999 }, /There is no series with this id. list_series/],
       ['get_history', { from: '2026-02-01', to: '2026-01-01' }, /^from must not be after to/],
       ['get_history', { type: 'referencia' }, /USD\/CRC has no published referencia/],

@@ -9,7 +9,11 @@ import type { TestApp } from '../../support/app.ts'
 export const ERAS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
 export type Era = keyof typeof ERAS
 
-export type Answer = { content: { type: string; text: string }[]; structuredContent?: Json; isError?: boolean }
+export type Answer = {
+  content: { type: string; text: string }[]
+  structuredContent?: Json
+  isError?: boolean
+}
 // biome-ignore lint/suspicious/noExplicitAny: what a tool answers with is looked into freely
 export type Json = Record<string, any>
 
@@ -87,7 +91,9 @@ export async function refusalOf(client: Client, name: string, args: Json = {}): 
 
 async function checkValue(client: Client, name: string, value: unknown): Promise<void> {
   const { tools } = await client.listTools()
-  const validate = new Ajv2020({ strict: false }).compile(tools.find((one) => one.name === name)?.outputSchema ?? false)
+  const validate = new Ajv2020({ strict: false }).compile(
+    tools.find((one) => one.name === name)?.outputSchema ?? false,
+  )
   assert.ok(validate(value), JSON.stringify(validate.errors))
 }
 
@@ -106,7 +112,11 @@ export async function send(app: TestApp, body: unknown, headers: Record<string, 
 }
 
 /** A request as a client of 2026 sends it: message and headers. */
-export function modern(method: string, params: Json = {}, version = '2026-07-28'): [Json, Record<string, string>] {
+export function modern(
+  method: string,
+  params: Json = {},
+  version = '2026-07-28',
+): [Json, Record<string, string>] {
   const _meta = { [`${META}protocolVersion`]: version, [`${META}clientCapabilities`]: {} }
   const name = params.name ?? params.uri
   const headers = {
