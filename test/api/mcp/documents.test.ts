@@ -19,7 +19,7 @@ import {
   READ_TOOLS,
   refusalOf,
   toolsOf,
-  valueOf,
+  valueFrom,
   WAIT_TOOLS,
   WORK_TOOLS,
 } from './support.ts'
@@ -76,7 +76,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const rest = (await (await read(app, '/api/v1/documents?limit=200')).json()) as Json
     const up: Json[] = []
     for (let after: number | undefined; ; ) {
-      const page = await valueOf(client, 'list_documents', {
+      const page = await valueFrom(client, 'list_documents', {
         limit: 2,
         ...(after !== undefined && { after }),
       })
@@ -87,16 +87,16 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.deepEqual(up, rest.documents)
     const down: number[] = []
     for (let before: Json = {}; ; ) {
-      const page = await valueOf(client, 'list_documents', { order: 'desc', limit: 50, ...before })
+      const page = await valueFrom(client, 'list_documents', { order: 'desc', limit: 50, ...before })
       down.push(...idsOf(page))
       before = { before: page.next_before }
       if (!page.has_more) break
     }
     assert.deepEqual(down, idsOf(rest).reverse())
-    assert.deepEqual(idsOf(await valueOf(client, 'list_documents', { agent_id: 2 })), [])
+    assert.deepEqual(idsOf(await valueFrom(client, 'list_documents', { agent_id: 2 })), [])
     assert.match(await refusalOf(client, 'list_documents', { before: 3 }), /^before goes with order=desc/)
     const other = await open(t, TOKENS.ofCompany)
-    assert.deepEqual(idsOf(await valueOf(other, 'list_documents')), [])
+    assert.deepEqual(idsOf(await valueFrom(other, 'list_documents')), [])
     assert.match(await refusalOf(other, 'list_documents', { company_id: 1 }), /^Company not found/)
   })
 
@@ -107,7 +107,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
     const seen: number[] = []
     for (let after = (ids[0] ?? 0) - 1; ; ) {
-      const page = await valueOf(client, 'list_documents', { limit: 200, after })
+      const page = await valueFrom(client, 'list_documents', { limit: 200, after })
       seen.push(...idsOf(page))
       after = page.next_after
       if (!page.has_more) break
@@ -126,15 +126,15 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const parts: string[] = []
     let offset: number | undefined = 0
     while (offset !== undefined) {
-      const page: Json = await valueOf(client, 'read_document', { id, offset })
+      const page: Json = await valueFrom(client, 'read_document', { id, offset })
       assert.ok(Buffer.byteLength(page.text) <= PAGE)
       parts.push(page.text)
       offset = page.next_offset
     }
     assert.equal(parts.length, 4)
     assert.equal(parts.join(''), text)
-    assert.equal((await valueOf(client, 'read_document', { id: latin })).text, 'niño')
-    const beyond = await valueOf(client, 'read_document', { id: odd, offset: PAGE })
+    assert.equal((await valueFrom(client, 'read_document', { id: latin })).text, 'niño')
+    const beyond = await valueFrom(client, 'read_document', { id: odd, offset: PAGE })
     assert.deepEqual([beyond.text, beyond.base64], [undefined, Buffer.from([0x61, 0xff]).toString('base64')])
     assert.match(await refusalOf(client, 'read_document', { id, offset: 2 }), /^offset must be a next_offset/)
     assert.match(
@@ -152,12 +152,12 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { mimetype: 'application/pdf', bytes: Buffer.alloc(MIB + 1) },
       { mimetype: 'application/json', bytes: Buffer.from([0xff, 0xfe, 0]) },
     )
-    const found = await valueOf(client, 'read_document', { id: whole })
+    const found = await valueFrom(client, 'read_document', { id: whole })
     assert.ok(Buffer.from(found.base64, 'base64').equals(bytes))
-    const told = await valueOf(client, 'read_document', { id: larger })
+    const told = await valueFrom(client, 'read_document', { id: larger })
     assert.deepEqual([told.base64, told.text, told.size], [undefined, undefined, MIB + 1])
     assert.match(told.fetch, new RegExp(`^GET /api/v1/documents/${larger}/content`))
-    assert.equal((await valueOf(client, 'read_document', { id: notText })).base64, '//4A')
+    assert.equal((await valueFrom(client, 'read_document', { id: notText })).base64, '//4A')
     assert.match(
       await refusalOf(client, 'read_document', { id: 999_999 }),
       /^Document not found. list_documents/,
@@ -190,12 +190,12 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: a client that waits is woken by an upload, and loses nothing`, async (t) => {
     const client = await open(t)
     const [last = 0] = await upload({ mimetype: 'text/plain', bytes: 'x' })
-    const waited = valueOf(client, 'wait_for_documents', { after: last, wait: 50 })
+    const waited = valueFrom(client, 'wait_for_documents', { after: last, wait: 50 })
     await until(async () => (await waiting()) === 1)
     const [id] = await upload({ mimetype: 'text/plain', bytes: 'new' })
     const found = await waited
     assert.deepEqual([idsOf(found), found.next_after, found.has_more], [[id], id, false])
-    const nothing = await valueOf(client, 'wait_for_documents', { after: found.next_after, wait: 0 })
+    const nothing = await valueFrom(client, 'wait_for_documents', { after: found.next_after, wait: 0 })
     assert.deepEqual([nothing.documents, nothing.next_after], [[], id])
     assert.match(
       await refusalOf(client, 'wait_for_documents', { wait: 51 }),
@@ -207,9 +207,9 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const client = await open(t, TOKENS.work)
     const other = await open(t, TOKENS.other)
     const drained = async () => {
-      const { documents } = await valueOf(client, 'claim_documents', { agent_id: 1, limit: 10 })
+      const { documents } = await valueFrom(client, 'claim_documents', { agent_id: 1, limit: 10 })
       for (const { id, claim_id } of documents)
-        await valueOf(client, 'finish_document', { id, claim_id, outcome: 'done' })
+        await valueFrom(client, 'finish_document', { id, claim_id, outcome: 'done' })
       return documents.length === 0
     }
     await until(drained)
@@ -217,23 +217,24 @@ for (const era of Object.keys(ERAS) as Era[]) {
       { mimetype: 'text/plain', bytes: 'uno' },
       { mimetype: 'text/plain', bytes: 'dos' },
     )
-    const mine = (await valueOf(client, 'claim_documents', { agent_id: 1, lease_seconds: 60 })).documents
+    const mine = (await valueFrom(client, 'claim_documents', { agent_id: 1, lease_seconds: 60 })).documents
     assert.deepEqual(
       mine.map(({ id, attempts }: Json) => [id, attempts]),
       [[first, 1]],
     )
-    const theirs = (await valueOf(other, 'claim_documents', { agent_id: 1, limit: 10 })).documents
+    const theirs = (await valueFrom(other, 'claim_documents', { agent_id: 1, limit: 10 })).documents
     assert.deepEqual(idsOf({ documents: theirs }), [second])
-    assert.equal((await valueOf(client, 'read_document', { id: first })).text, 'uno')
+    assert.equal((await valueFrom(client, 'read_document', { id: first })).text, 'uno')
     const claim = { id: first, claim_id: mine[0].claim_id }
-    const done = await valueOf(client, 'finish_document', { ...claim, outcome: 'done', note: 'asiento 7' })
+    const done = await valueFrom(client, 'finish_document', { ...claim, outcome: 'done', note: 'asiento 7' })
     assert.equal(done.state, 'done')
-    assert.deepEqual(await valueOf(client, 'finish_document', { ...claim, outcome: 'done' }), done)
+    assert.deepEqual(await valueFrom(client, 'finish_document', { ...claim, outcome: 'done' }), done)
     const row = (await (await read(app, `/api/v1/documents/${first}`)).json()) as Json
     assert.deepEqual([row.state, row.note], ['done', 'asiento 7'])
-    assert.deepEqual(idsOf(await valueOf(client, 'list_documents', { state: 'claimed', after: first - 1 })), [
-      second,
-    ])
+    assert.deepEqual(
+      idsOf(await valueFrom(client, 'list_documents', { state: 'claimed', after: first - 1 })),
+      [second],
+    )
     const refusals: [Json, RegExp][] = [
       [{ ...claim, outcome: 'failed' }, /^This claim has ended.*Do not call again/],
       [{ id: second, claim_id: 'no', outcome: 'done' }, /^This claim has expired/],
@@ -247,8 +248,8 @@ for (const era of Object.keys(ERAS) as Era[]) {
       /^limit must be an integer/,
     )
     const bound = await open(t, TOKENS.ofAgent)
-    assert.deepEqual((await valueOf(bound, 'claim_documents', { wait: 0 })).documents, [])
-    await valueOf(other, 'finish_document', { id: second, claim_id: theirs[0].claim_id, outcome: 'failed' })
+    assert.deepEqual((await valueFrom(bound, 'claim_documents', { wait: 0 })).documents, [])
+    await valueFrom(other, 'finish_document', { id: second, claim_id: theirs[0].claim_id, outcome: 'failed' })
   })
 
   test(`${era}: a document that gives orders is data: there is no tool that obeys it`, async (t) => {

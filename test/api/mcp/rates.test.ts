@@ -12,7 +12,7 @@ import {
   RATE_TOOLS,
   refusalOf,
   toolsOf,
-  valueOf,
+  valueFrom,
 } from './support.ts'
 
 const SUNDAY = '2026-03-22'
@@ -41,7 +41,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       [{ base: 'USD', quote: 'JPY', on: null }, 'base=USD&quote=JPY'],
     ] as const) {
       assert.deepEqual(
-        await valueOf(client, 'get_rate', args),
+        await valueFrom(client, 'get_rate', args),
         await app.json(`/api/v1/rates/latest?${query}`),
       )
     }
@@ -60,14 +60,14 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: get_rates_on and list_series are /rates and /series`, async (t) => {
     const client = await open(t)
     const rest = await app.json<Json[]>(`/api/v1/rates?on=${SUNDAY}`)
-    const { rates, has_more } = await valueOf(client, 'get_rates_on', { on: SUNDAY })
+    const { rates, has_more } = await valueFrom(client, 'get_rates_on', { on: SUNDAY })
     assert.deepEqual(
       [rates.length, has_more, rates.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
       [47, false, rest.map(pick('series_id', 'pair', 'rate_type', 'rate_date', 'value'))],
     )
-    assert.equal((await valueOf(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
+    assert.equal((await valueFrom(client, 'get_rates_on', { on: SUNDAY, exact: true })).rates.length, 2)
     assert.equal(
-      (await valueOf(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
+      (await valueFrom(client, 'get_rates_on', { base: 'USD', quote: 'CRC', after: 1 })).rates.length,
       1,
     )
     const fields = pick(
@@ -79,7 +79,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
       'first_data_date',
       'enabled',
     )
-    const { series } = await valueOf(client, 'list_series')
+    const { series } = await valueFrom(client, 'list_series')
     assert.deepEqual(series.map(fields), (await app.json<Json[]>('/api/v1/series')).map(fields))
     const { contents } = await client.readResource({ uri: 'cambista://series' })
     assert.deepEqual(JSON.parse((contents[0] as { text: string }).text), series)
@@ -95,7 +95,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
         'amount=1e3&from=USD&to=CRC&on=2026-03-22&details=true',
       ],
     ] as const) {
-      assert.deepEqual(await valueOf(client, 'convert', args), await app.json(`/api/v1/convert?${query}`))
+      assert.deepEqual(await valueFrom(client, 'convert', args), await app.json(`/api/v1/convert?${query}`))
     }
     for (const amount of [1.5, 2 ** 53, -1, '', 'NaN', true, [1], { of: 1 }]) {
       assert.match(await refusalOf(client, 'convert', { amount, from: 'USD', to: 'CRC' }), /^amount must be/)
@@ -109,7 +109,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
     const points: Json[] = []
     let args: Json = { series_id: 1, ...range }
     for (let calls = 1; ; calls += 1) {
-      const page = await valueOf(client, 'get_history', args)
+      const page = await valueFrom(client, 'get_history', args)
       points.push(...page.points)
       assert.ok(page.points.length <= 400)
       if (page.next_from === undefined) {
@@ -120,17 +120,17 @@ for (const era of Object.keys(ERAS) as Era[]) {
     }
     assert.deepEqual(points, rest.points)
 
-    const months = await valueOf(client, 'get_history', { type: 'compra', ...range, every: 'month' })
+    const months = await valueFrom(client, 'get_history', { type: 'compra', ...range, every: 'month' })
     const lastOfEach = rest.points.filter(
       (one: Json, at: number) => one.rate_date.slice(0, 7) !== rest.points[at + 1]?.rate_date.slice(0, 7),
     )
     assert.deepEqual([months.count, months.points], [27, lastOfEach])
-    const years = await valueOf(client, 'get_history', { type: 'compra', ...range, every: 'year' })
+    const years = await valueFrom(client, 'get_history', { type: 'compra', ...range, every: 'year' })
     assert.deepEqual(
       years.points.map(({ rate_date }: Json) => rate_date),
       ['2024-12-31', '2025-12-31', '2026-03-24'],
     )
-    const usual = await valueOf(client, 'get_history', { base: 'EUR', quote: 'USD' })
+    const usual = await valueFrom(client, 'get_history', { base: 'EUR', quote: 'USD' })
     const same = await app.json<Json>(`/api/v1/series/${usual.series_id}/history`)
     const head = ({ date_from, date_to, points: values }: Json) => ({ date_from, date_to, values })
     assert.deepEqual(head(usual), head(same))
@@ -139,7 +139,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`${era}: rate_statistics says what the values of /history do`, async (t) => {
     const client = await open(t)
     const range = { from: '2025-01-01', to: '2025-12-31' }
-    const found = await valueOf(client, 'rate_statistics', { series_id: 2, ...range })
+    const found = await valueFrom(client, 'rate_statistics', { series_id: 2, ...range })
     const { points } = await app.json<{ points: Json[] }>(
       `/api/v1/series/2/history?from=${range.from}&to=${range.to}`,
     )
@@ -160,7 +160,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
   })
 
   test(`${era}: freshness says of which day the newest values are`, async (t) => {
-    const { providers, ...found } = await valueOf(await open(t), 'freshness')
+    const { providers, ...found } = await valueFrom(await open(t), 'freshness')
     assert.deepEqual(found, { status: 'ok', today: '2026-03-24', exact: true, reasons: [] })
     assert.deepEqual(
       providers.map(({ code, fresh, due }: Json) => [code, fresh, due]),

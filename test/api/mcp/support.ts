@@ -76,7 +76,7 @@ export async function call(client: Client, name: string, args: Json = {}): Promi
 }
 
 /** The value of a call that succeeds. */
-export async function valueOf(client: Client, name: string, args: Json = {}): Promise<Json> {
+export async function valueFrom(client: Client, name: string, args: Json = {}): Promise<Json> {
   const { isError, content, structuredContent } = await call(client, name, args)
   assert.ok(!isError && structuredContent, String(content[0]?.text))
   return structuredContent

@@ -15,25 +15,22 @@ export function relayTo(url: string, secrets: Record<string, string>): Answering
   return async ({ text, request, signal }) => {
     const headers = {
       ...secrets,
-      ...(request && headersOf(request)),
+      ...headersOf(request),
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     }
-    const failed = (code: number, message: string) => request && errorMessage(request.id, { code, message })
+    const failed = (message: string) => errorMessage(request.id, { code: CODES.internal, message })
     try {
       const sent = { method: 'POST', headers, body: text, signal, redirect: 'error' } as const
       const response = await fetch(address, sent)
       const body = await response.text()
-      if (response.status === 202) return undefined
       const answered = jsonOf(body)
-      if (!isRecord(answered))
-        return failed(CODES.internal, `${address} answered ${response.status}, and no MCP`)
+      if (!isRecord(answered) || answered.jsonrpc !== '2.0')
+        return failed(`${address} answered ${response.status}, and no MCP`)
       // What is refused before it is read names no request; the client waits for the answer to its own.
-      const { error } = answered
-      if (answered.id !== null || !isRecord(error) || !request) return answered
-      return { ...answered, id: request.id }
+      return answered.id === null ? { ...answered, id: request.id } : answered
     } catch (error) {
-      return failed(CODES.internal, `${address} cannot be reached: ${reasonOf(error)}`)
+      return failed(`${address} cannot be reached: ${reasonOf(error)}`)
     }
   }
 }

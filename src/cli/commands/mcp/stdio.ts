@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import {
+  errorMessage,
   type Id,
   isRecord,
   messageOf,
@@ -16,13 +17,12 @@ export type Line = {
   /** As it was sent. */
   text: string
   value: unknown
-  /** Undefined for a notification, and for what is no message. */
-  request: Request | undefined
+  request: Request
   /** Ends when the client cancels the request, or the process is asked to stop. */
   signal: AbortSignal
 }
 
-/** What a message is answered with; undefined: nothing. */
+/** What a request is answered with. */
 export type Answering = (line: Line) => Promise<object | undefined>
 
 export type Streams = { input: Readable; out(text: string): void; stop: AbortSignal }
@@ -49,14 +49,17 @@ export async function serveLines({ input, out, stop }: Streams, answer: Answerin
       return running.get(value.params.requestId as Id)?.abort()
     }
     const message = messageOf(value)
-    const request = message.kind === 'request' ? message.request : undefined
+    if (message.kind === 'fault') return say(errorMessage(message.id, message.fault))
+    if (message.kind === 'silent') return // nothing is kept that another notification could be about
+    const { request } = message
     const cancel = new AbortController()
-    if (request) running.set(request.id, cancel)
+    running.set(request.id, cancel)
     try {
-      const answered = await answer({ text, value, request, signal: AbortSignal.any([cancel.signal, ended]) })
+      const signal = AbortSignal.any([cancel.signal, ended])
+      const answered = await answer({ text, value, request, signal })
       if (!cancel.signal.aborted && !stop.aborted) say(answered)
     } finally {
-      if (request && running.get(request.id) === cancel) running.delete(request.id)
+      if (running.get(request.id) === cancel) running.delete(request.id)
     }
   }
 
