@@ -33,7 +33,7 @@ const INTEGER = /^-?\d+(\.0+)?(e\+?\d+)?$/i
 
 /**
  * The JSON value of a message. A number that is no whole one that a float holds exactly comes as NaN: nothing here takes
- * one, and a digit of an amount must not get lost (decisions 5.3).
+ * one, and a digit of an amount must not get lost (decisions 6.3).
  * @throws SyntaxError
  */
 export function parseMessage(text: string): unknown {

@@ -1,5 +1,5 @@
 // What a message is answered with, over HTTP and over stdin alike. The protocol is small enough to be served without its
-// SDK, whose clients the tests are made with (decisions 5.1).
+// SDK, whose clients the tests are made with (decisions 6.1).
 
 import { VERSION } from '../../../assets.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
