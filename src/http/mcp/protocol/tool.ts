@@ -105,7 +105,12 @@ const UNTOLD = new Set(['examples', 'format', 'pattern'])
  */
 function lean(schema: JsonSchema, isTop = false): JsonSchema {
   const { type, default: standard, required, properties, ...rest } = schema
-  const copy: JsonSchema = { ...(type !== undefined && { type }) }
+  const copy: JsonSchema = type === undefined ? {} : { type }
+  if (Array.isArray(type)) {
+    // A list of types is legal, but some clients have no place for it.
+    delete copy.type
+    copy.anyOf = type.map((one: unknown) => ({ type: one }))
+  }
   for (const [name, value] of Object.entries(rest)) {
     if (!UNTOLD.has(name)) copy[name] = isRecord(value) ? lean(value) : value
   }
