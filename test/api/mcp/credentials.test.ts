@@ -157,3 +157,17 @@ test('GET and DELETE are 405, once the key is right', async () => {
 test('a session of the page does not open it', async () => {
   assert.equal((await ask({ ...json, 'x-cambista-page': 'x', cookie: 'cambista=x' })).status, 401)
 })
+
+test('a further address, which is for the shapes of other services, has none of it', async (t) => {
+  const other = await startTestApp(t, {
+    listen: {
+      also: [{ scheme: 'http', host: '127.0.0.1', port: 0 }],
+      compat: { open: undefined, serveRounded: false },
+    },
+  })
+  const [also = ''] = other.app.alsoUrls
+  const headers = { ...json, 'x-api-key': other.key }
+  const asked = (url: string) => fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(LIST) })
+  assert.deepEqual([(await asked(other.app.url)).status, (await asked(also)).status], [200, 404])
+  assert.equal((await asked(also)).status, 404)
+})
