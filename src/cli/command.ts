@@ -1,5 +1,6 @@
 // What a command is: a name, its options, a line of help, an example, and what it does.
 
+import type { Readable } from 'node:stream'
 import type { Environment } from './args.ts'
 import type { WithDatabase } from './data-dir.ts'
 import type { OptionsOf } from './option-values.ts'
@@ -15,6 +16,8 @@ export type Terminal = {
   out(text: string | Uint8Array): void
   /** Messages. */
   err(text: string): void
+  /** What is sent to its stdin. */
+  input?(): Readable
   /** Whether messages go to a person's screen. */
   interactive: boolean
   /** Whether messages go to the journal of systemd. */

@@ -21,6 +21,7 @@ import { hookCreate, hookDelete, hookList, hookRotate } from './commands/hooks/h
 import { hookTest } from './commands/hooks/test.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
+import { mcp } from './commands/mcp/mcp.ts'
 import { metricsDashboard, metricsRules } from './commands/metrics/metrics.ts'
 import { providerDisable, providerEnable, providerList } from './commands/rates/provider.ts'
 import { revisionList } from './commands/rates/revision.ts'
@@ -35,7 +36,7 @@ import { serviceInstall, servicePrint, serviceUninstall } from './service/servic
 export type CommandGroup = { title: string; commands: readonly Command[] }
 
 export const GROUPS = [
-  { title: 'Run it', commands: [demo, serve, sync, web] },
+  { title: 'Run it', commands: [demo, serve, sync, web, mcp] },
   { title: 'Let systemd run it', commands: [serviceInstall, serviceUninstall, servicePrint] },
   { title: 'Serve HTTPS', commands: [certCreate, compatCert] },
   { title: 'See whether all is well', commands: [healthcheck, doctor] },

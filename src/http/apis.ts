@@ -3,7 +3,9 @@
 import type { BlockList } from 'node:net'
 import type { NightlyBackup } from '../domain/backup/nightly.ts'
 import type { Arrivals } from '../domain/documents/arrivals.ts'
-import type { Claiming } from '../domain/documents/claims.ts'
+import { type Claiming, claimDocuments } from '../domain/documents/claims.ts'
+import { finishDocument } from '../domain/documents/outcomes.ts'
+import { documentBy, documentsOn, documentsOnceThere } from '../domain/documents/queries.ts'
 import type { HealthQuestion } from '../domain/rates/health.ts'
 import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import type { Log } from '../log.ts'
@@ -17,6 +19,7 @@ import type { LateApis } from './api/late.ts'
 import type { OpenNetworks } from './compat/admission.ts'
 import { documentsApi } from './documents/api.ts'
 import type { UploadLimits } from './documents/uploads/receive.ts'
+import type { DocumentQueries, DocumentWork } from './mcp/documents/queries.ts'
 import { pageApi } from './page/api.ts'
 import { pageAssetsApi } from './page/assets.ts'
 import { ratesApi } from './rates/api.ts'
@@ -60,6 +63,8 @@ export function apisOf(
   /** Of them the paths that are open to everybody, to ask whether the server is well. */
   probes: Api
   late: readonly LateApis[]
+  /** Of them those that further addresses have too. */
+  shapes: readonly LateApis[]
   uploads: Pick<Semaphore, 'status'>
   caches: () => Record<string, CacheState>
   totals: () => Promise<Totals>
@@ -80,10 +85,34 @@ export function apisOf(
       return loaded
     },
   }
+  let mcp: Api[] | undefined
+  const agents: LateApis = {
+    prefix: '/mcp',
+    async load() {
+      const { mcpApi } = await import('./mcp/api.ts')
+      mcp ??= [mcpApi({ ...reading, names, documents: documentWork(deps) })]
+      return mcp
+    },
+  }
   const probes = { ...status, endpoints: status.endpoints.filter(({ open }) => open) }
-  const late = shapes ? [shapes] : []
+  const late = shapes ? [agents, shapes] : [agents]
   const own: Api[] = [status, page, rates.api, documents.api]
   const all = async () => [...own, ...(await Promise.all(late.map(({ load }) => load()))).flat()]
   const apis = [...own, descriptionApi(all), pageAssetsApi(names)]
-  return { apis, probes, late, uploads: documents.uploads, caches: rates.caches, totals }
+  const { uploads } = documents
+  const { caches } = rates
+  return { apis, probes, late, shapes: shapes ? [shapes] : [], uploads, caches, totals }
+}
+
+/** Handed over to what is loaded late, which must not bring the database along (decisions 6.1). */
+function documentWork({ reads, blobs, arrivals, claiming }: HttpDeps): DocumentQueries & DocumentWork {
+  return {
+    page: (access, asked) => documentsOn(reads, access, asked),
+    pageOnceThere: (access, asked, patience) =>
+      documentsOnceThere({ db: reads, arrivals }, access, asked, patience),
+    find: (access, id) => documentBy(reads, access, id),
+    claim: (worker, asked, patience) => claimDocuments(claiming, worker, asked, patience),
+    finish: (worker, held, told) => finishDocument(claiming, worker, held, told),
+    blobs,
+  }
 }

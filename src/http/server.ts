@@ -61,7 +61,7 @@ export async function startServer(
   await using parts = new AsyncDisposableStack()
   const { log } = deps
   const metering = options.metrics && (await import('./status/metrics.ts'))
-  const { apis, probes, late, ...looks } = apisOf(deps, options)
+  const { apis, probes, late, shapes, ...looks } = apisOf(deps, options)
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const metrics = metering?.createMetrics()
   const frame: Frame = { log, nextId: requestIds(), options, metrics, errorsOf }
@@ -104,7 +104,7 @@ export async function startServer(
   if (options.also?.length) {
     const others = createH3(frame)
     mountApis(others, [probes])
-    const fetchOthers = mountLate(others, apis, late)
+    const fetchOthers = mountLate(others, apis, shapes)
     for (const { scheme, ...place } of options.also) {
       const where = { ...place, portFlag: '--also-listen', tls: scheme === 'https' ? tls : undefined }
       alsoUrls.push(await listen(fetchOthers, where))

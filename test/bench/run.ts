@@ -11,6 +11,7 @@ import { measureDocuments } from './documents.ts'
 import { measureBesideFastify } from './fastify/fastify.ts'
 import { type Figure, HEADING, rowOf } from './figure.ts'
 import { measureGrowth } from './growth.ts'
+import { measureMcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { PROGRAM, runToEnd } from './process.ts'
 import { measureReads } from './reads.ts'
@@ -42,6 +43,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   sync: () => measureSync(bank, dir),
   beside: () => measureBesideSync(bank, dataDir, dir, key),
   start: () => measureStart(dataDir),
+  mcp: () => measureMcp(dataDir, dir, key),
   memory: () => measureMemory(dataDir, dir, key),
 }
 

@@ -75,12 +75,7 @@ export function latestRates(
 ): LatestRates | Promise<LatestRates> {
   const { enabled } = needProvider(snapshot, provider)
   const pair = `${base}/${quote}`
-  const series = snapshot.pairsOf(provider).get(pair) ?? []
-  if (series.length === 0) {
-    throw new AppError('not-found', `No series of ${provider} gives ${pair}`, {
-      advice: { about: 'conversion', from: base, to: quote },
-    })
-  }
+  const series = needPair(snapshot, { provider, base, quote })
   return withColumns(snapshot, series, (columns) => {
     const sides = series.map((one, at) => ({
       rateType: one.rate_type,
@@ -170,6 +165,35 @@ export function historyOf(
     ...{ provider, series, from, to, column },
     ...pointsBetween(column, from, last),
   }))
+}
+
+/**
+ * The series of one side of a pair; one that has a single rate is taken as it is.
+ * @throws AppError `not-found`: no such provider or pair, or it has not that side
+ */
+export function seriesOfPair(
+  snapshot: RateSnapshot,
+  { type, ...pair }: { provider: string; base: string; quote: string; type: RateType },
+): SeriesRow {
+  needProvider(snapshot, pair.provider)
+  const sides = needPair(snapshot, pair)
+  const [only] = sides
+  if (only?.rate_type === 'referencia' && sides.length === 1) return only
+  const found = sides.find(({ rate_type }) => rate_type === type)
+  if (!found) throw new AppError('not-found', `${pair.base}/${pair.quote} has no published ${type}`)
+  return found
+}
+
+function needPair(
+  snapshot: RateSnapshot,
+  { provider, base, quote }: { provider: string; base: string; quote: string },
+): readonly SeriesRow[] {
+  const pair = `${base}/${quote}`
+  const series = snapshot.pairsOf(provider).get(pair) ?? []
+  if (series.length > 0) return series
+  throw new AppError('not-found', `No series of ${provider} gives ${pair}`, {
+    advice: { about: 'conversion', from: base, to: quote },
+  })
 }
 
 function needProvider(snapshot: RateSnapshot, code: string): ProviderRow {

@@ -120,7 +120,8 @@ function isSettled({ column, covered }: Side, day: number): boolean {
   return (column.days.at(-1) ?? Number.NEGATIVE_INFINITY) >= day || isCovered(covered, day)
 }
 
-function pointAt(column: Column, at: number, day: number): RatePoint {
+/** The value at an index of a column; `day`: the number of its day. */
+export function pointAt(column: Column, at: number, day = column.days[at] ?? 0): RatePoint {
   const point = { rate_date: isoOf(day), value: valueAt(column, at) }
   const rounded_to = roundedAt(column, at)
   return rounded_to === undefined ? point : { ...point, rounded_to }

@@ -76,7 +76,9 @@ const NO_KEY = 'Missing or invalid API key: send it in the header X-API-Key'
 /** Why a key that other programs write into their logs is refused, and one that must not get there. */
 export const NOT_FOR_URLS =
   'This key was not made for URLs (cambista key create NAME --in-url): send it in a header'
-const ONLY_RATES = 'This key was made for URLs: it opens rates, conversions and histories, and not this path'
+/** Why a key that was made for URLs is refused where they are not for rates. */
+export const ONLY_RATES =
+  'This key was made for URLs: it opens rates, conversions and histories, and not this path'
 const NO_TOKEN = 'Invalid or expired token'
 /** Marks the refusal of a secret that may be stored and not yet known. */
 const UNKNOWN = Symbol('unknown secret')

@@ -30,28 +30,11 @@ const FALSE = new Set(['false', '0', 'no', 'off'])
 
 export const OnParam = dateParam('The day asked for; without it today, in Costa Rica')
 
-export const CurrencyParam = v.pipe(
-  v.string(),
-  v.metadata({ description: 'Currency code, three letters in any case', examples: ['USD'] }),
-  v.regex(/^[A-Za-z]{3}$/, FAULTS.currency),
-  v.transform((code) => code.toUpperCase()),
-)
+export const CurrencyParam = currencyParam('Currency code, three letters in any case')
 
-export const ProviderParam = v.pipe(
-  v.string(),
-  v.metadata({
-    description: 'Provider code, as GET /api/v1/providers lists it',
-    examples: [DEFAULT_PROVIDER.code],
-  }),
-  v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
-)
+export const ProviderParam = providerParam('Provider code, as GET /api/v1/providers lists it')
 
-export const AmountParam = v.pipe(
-  v.string(),
-  v.metadata({ description: 'Decimal number greater than 0', examples: ['1500.50', '1e3'] }),
-  v.transform((text) => positiveAmount(text) ?? ''),
-  v.check((amount) => amount !== '', FAULTS.decimal),
-)
+export const AmountParam = amountParam({ description: 'Decimal number greater than 0' })
 
 export const RateTypeParam = v.pipe(
   v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type),
@@ -67,6 +50,34 @@ export const LimitParam = v.pipe(
 
 const NAME_OF_FAULT = new Map<string, string>(Object.entries(FAULTS).map(([name, text]) => [text, name]))
 
+/** A currency code, in capitals once it is read. */
+export function currencyParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, examples: ['USD'] }),
+    v.regex(/^[A-Za-z]{3}$/, FAULTS.currency),
+    v.transform((code) => code.toUpperCase()),
+  )
+}
+
+export function providerParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, examples: [DEFAULT_PROVIDER.code] }),
+    v.check((text) => text.length > 0 && text.length <= 64, FAULTS.provider),
+  )
+}
+
+/** An amount, in canonical form once it is read. */
+export function amountParam(about: { description: string; type?: string[] }) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ ...about, examples: ['1500.50', '1e3'] }),
+    v.transform((text) => positiveAmount(text) ?? ''),
+    v.check((amount) => amount !== '', FAULTS.decimal),
+  )
+}
+
 /** A calendar day. */
 export function dateParam(description: string) {
   return v.pipe(
@@ -76,10 +87,10 @@ export function dateParam(description: string) {
   )
 }
 
-export function booleanParam(description: string) {
+export function booleanParam(description: string, ways = ': true/false, 1/0, yes/no, on/off') {
   return v.pipe(
     v.string(),
-    v.metadata({ description: `${description}: true/false, 1/0, yes/no, on/off`, type: 'boolean' }),
+    v.metadata({ description: `${description}${ways}`, type: 'boolean' }),
     v.transform((text) => text.toLowerCase()),
     v.check((text) => TRUE.has(text) || FALSE.has(text), FAULTS.boolean),
     v.transform((text) => TRUE.has(text)),

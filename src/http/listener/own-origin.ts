@@ -51,11 +51,15 @@ export function ownOriginOf(req: IncomingMessage, { hostNames, proxies }: OwnNam
  * Whether the page itself sends a request, as far as the browser says. A program that is no browser says nothing.
  * @throws AppError `forbidden` for one of another origin
  */
-export function checkSameOrigin({ headers }: IncomingMessage, { scheme, host }: OwnOrigin): void {
+export function checkSameOrigin(
+  { headers }: IncomingMessage,
+  { scheme, host }: OwnOrigin,
+  why = 'A session is for the page of this server alone, not for another website',
+): void {
   const { origin, 'sec-fetch-site': site } = headers
   const isOwn = origin === undefined || isOriginOf(origin, scheme, host)
   if (isOwn && SAME_ORIGIN.has(site?.toString())) return
-  throw new AppError('forbidden', 'A session is for the page of this server alone, not for another website')
+  throw new AppError('forbidden', why)
 }
 
 /** Whether what is sent cannot be read on its way. @throws AppError `forbidden` for plain HTTP from elsewhere than this machine */

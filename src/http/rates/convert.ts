@@ -77,11 +77,11 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   ]
 }
 
-function encodeConversion(
-  found: Converted,
-  asked: { provider: string; from: string; to: string; amount: string; details: boolean },
-): string {
-  return JSON.stringify({
+type Asked = { provider: string; from: string; to: string; amount: string; details: boolean }
+
+/** A conversion as it is answered. */
+export function conversionOut(found: Converted, asked: Asked) {
+  return {
     provider: asked.provider,
     rate_date: found.rateDate,
     rate_type: found.rateType,
@@ -94,7 +94,11 @@ function encodeConversion(
     via_pivot: found.legs.length > 1,
     rounded_to: found.roundedTo,
     legs: asked.details ? found.legs.map(legOut) : undefined,
-  })
+  }
+}
+
+function encodeConversion(found: Converted, asked: Asked): string {
+  return JSON.stringify(conversionOut(found, asked))
 }
 
 function legOut({ series, inverse, point }: ValuedLeg) {

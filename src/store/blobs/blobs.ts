@@ -6,25 +6,22 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { unlessMissing } from '../../file-hash.ts'
 import type { MemoryShare } from '../../memory-budget.ts'
 import { createSemaphore } from '../../semaphore.ts'
 import { storageError } from '../../storage-error.ts'
 import { type BlobBatch, createBlobBatch } from './batch.ts'
-import { type ByteRange, type Chunks, checkedChunks, chunksOf, copiesOf, createReaderPool } from './chunks.ts'
 import { inParallel } from './parallel.ts'
 import { blobPath, CALLS_AT_ONCE, placeBlobs, syncFolder } from './place.ts'
+import { type BlobReader, createBlobReader } from './reader.ts'
 import { type BlobWriter, createBlobWriter, type StagedBlob, type WriterPool } from './writer.ts'
 
 /** The file system as far as it is used here, so that a test can record its calls and let any of them fail. */
 export type BlobFs = Pick<typeof nodeFs, 'open' | 'mkdir' | 'rename' | 'unlink' | 'readdir' | 'stat'>
 
-export type StoredBlob = { size: number; stream(): Readable; chunks(): Chunks }
-
 export { blobPath }
 
-export type Blobs = {
+export type Blobs = BlobReader & {
   beginBlob(): Promise<BlobWriter>
   /** Begins the contents of one upload. */
   beginBatch(memory: MemoryShare): BlobBatch
@@ -33,12 +30,6 @@ export type Blobs = {
    * failure stays, complete and right, until `removeOrphans` finds that no row names it.
    */
   commit(staged: StagedBlob[]): Promise<void>
-  /**
-   * The size of the whole blob and its bytes, as a stream or lent a chunk at a time. No file is open until the first of
-   * them is asked for. The chunks of a whole blob are checked against its hash, the first time and again when the file
-   * has changed: to hash each download would make it half as fast.
-   */
-  read(sha256: string, range?: ByteRange): Promise<StoredBlob | undefined>
   /** Whether there was such a blob. */
   remove(sha256: string): Promise<boolean>
   /** Whether there is such a blob, without waiting: for use inside a transaction. */
@@ -52,14 +43,11 @@ export type Blobs = {
 
 const SHA256 = /^[0-9a-f]{64}$/
 const TWO_DIGITS = /^[0-9a-f]{2}$/
-const MAX_PROVEN = 10_000
 
 export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs> {
   const temporary = join(dir, 'tmp')
   const pool: WriterPool = { openFiles: 0, blocks: [] }
   const semaphore = createSemaphore(CALLS_AT_ONCE)
-  const readerPool = createReaderPool()
-  const proven = new Map<string, number>() // blobs that were right, and when their files were written
   await fs.mkdir(temporary, { recursive: true, mode: 0o700 })
   await syncFolder(fs, dir)
   await syncFolder(fs, dirname(dir))
@@ -109,21 +97,7 @@ export async function openBlobs(dir: string, fs: BlobFs = nodeFs): Promise<Blobs
         throw storageError(error)
       }
     },
-    async read(sha256, range) {
-      const path = placeOf(sha256)
-      const found = await unlessMissing(fs.stat(path))
-      if (!found) return undefined
-      const { size, mtimeMs } = found
-      const { start, end } = range ?? { start: 0, end: size - 1 }
-      const plain = () => chunksOf(() => fs.open(path, 'r'), { start, end }, readerPool)
-      const chunks = () => {
-        // A part cannot be checked against the hash of the whole.
-        if (end - start + 1 < size || proven.get(sha256) === mtimeMs) return plain()
-        if (proven.size >= MAX_PROVEN) proven.clear()
-        return proving(checkedChunks(plain(), { sha256, size }), () => proven.set(sha256, mtimeMs))
-      }
-      return { size, chunks, stream: () => Readable.from(copiesOf(plain()), { objectMode: false }) }
-    },
+    ...createBlobReader(dir, fs),
     remove,
     isThere: (sha256) => existsSync(placeOf(sha256)),
     list,
@@ -155,10 +129,4 @@ export async function freeBytes(dir: string): Promise<number> {
 async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string[]> {
   const names = (await unlessMissing(fs.readdir(path))) ?? []
   return names.filter((name) => wanted.test(name))
-}
-
-/** The chunks, and a note when all of them have been given. */
-async function* proving(chunks: Chunks, note: () => void): Chunks {
-  yield* chunks
-  note()
 }

@@ -80,6 +80,25 @@ export function openReads(dataDir: string): Db {
   return queriesOver(sqlite)
 }
 
+/**
+ * The same for a program beside the server, which makes and changes nothing.
+ * @throws AppError `failed` when there is none, or it is of another schema
+ */
+export async function openReadsBeside(dataDir: string): Promise<Db> {
+  const path = join(dataDir, DATABASE_FILE)
+  if (!existsSync(path)) throw missing(dataDir, path)
+  let db: Db | undefined
+  try {
+    db = openReads(dataDir)
+    if (await isReady(db)) return db
+  } catch (error) {
+    await db?.destroy()
+    throw new AppError('failed', `cannot read the database ${path}: ${reasonOf(error)}`, { cause: error })
+  }
+  await db.destroy()
+  throw new AppError('failed', `${path} is of another version of this program: start its server once`)
+}
+
 /** Whether the database answers and has the schema of this program. */
 export async function isReady(db: Db): Promise<boolean> {
   const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db)

@@ -9,6 +9,7 @@ export const SUMMARIES: Record<CommandName, string> = {
   serve: 'sirve las API y mantiene al día los tipos de cambio',
   sync: 'descarga ya los tipos de cambio: primero lo nuevo y luego lo que falta; o exactamente de --from a --to',
   web: 'imprime un enlace que abre la página con la sesión iniciada, una sola vez',
+  mcp: 'habla MCP por stdin y stdout, para un agente de IA de esta máquina',
   'service install':
     'instala este ejecutable como servicio de systemd y lo inicia; se ejecuta de nuevo tras cada actualización',
   'service uninstall':

@@ -62,6 +62,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   name: 'su nombre',
   key: 'una clave de la API de tipos de cambio',
   token: 'un token de la API de documentos',
+  'key-file': 'archivo con una clave, un token o ambos, uno por línea',
   code: 'su código de servicio, que ninguna otra empresa tiene',
   company: 'id de la empresa',
   agent: 'id del agente',
@@ -104,6 +105,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
 export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
   'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
+  mcp: { url: 'dirección del servidor al que se pregunta' },
   'cert create': {
     host: 'nombre o dirección IP con que preguntan los clientes; varios se separan por comas o se repite la opción',
     out: 'directorio para cert.pem y key.pem; se crea si no existe',

@@ -1,0 +1,70 @@
+// MCP over stdin and stdout, for clients that start their servers themselves.
+
+import { join } from 'node:path'
+import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
+import { openRateCache } from '../../../domain/rates/rate-cache.ts'
+import { AppError } from '../../../errors.ts'
+import { FIRST_DAY, PROVIDERS } from '../../../providers/list.ts'
+import { createBlobReader } from '../../../store/blobs/reader.ts'
+import { openReadsBeside } from '../../../store/sqlite/database.ts'
+import { floorOf } from '../../../sync/order.ts'
+import { command, type Terminal } from '../../command.ts'
+import { becomeOwner } from '../../data-dir.ts'
+import { httpUrl } from '../../option-formats.ts'
+import { terminalLog } from '../../terminal-log.ts'
+
+export const mcp = command({
+  name: 'mcp',
+  positionals: [],
+  summary: 'speak MCP on stdin and stdout, for an AI agent on this machine',
+  about: `With --url it asks a server, and --key-file is a file with a key (rates), a token (documents) or both, one a line: every
+tool that they open. Without it reads the data directory, beside a running server too, and changes nothing: rates and
+documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on stderr. A server
+speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
+  options: ['url', 'key-file', 'data-dir'],
+  own: {
+    url: { value: 'URL', fallback: undefined, help: 'address of the server that is asked', format: httpUrl },
+  },
+  changesData: false,
+  example: 'cambista mcp --url https://rates.example.com --key-file ~/.config/cambista/secrets',
+  async run({ options, terminal }) {
+    const { url, 'key-file': keyFile } = options
+    if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file goes with --url')
+    if (url !== undefined && keyFile === undefined) throw new AppError('usage', '--url needs --key-file')
+    if (!terminal.input) throw new AppError('failed', 'there is no stdin')
+    const streams = { input: terminal.input(), out: terminal.out, stop: terminal.stop }
+    const { serveLines } = await import('./stdio.ts')
+    if (url !== undefined && keyFile !== undefined) {
+      const { relayTo, secretsIn } = await import('./relay.ts')
+      await serveLines(streams, relayTo(url, secretsIn(keyFile)))
+    } else await overData(options['data-dir'], terminal, (answer) => serveLines(streams, answer))
+    return 0
+  },
+})
+
+async function overData(
+  dataDir: string,
+  terminal: Terminal,
+  serve: (answer: import('./stdio.ts').Answering) => Promise<void>,
+): Promise<void> {
+  becomeOwner(dataDir)
+  await using parts = new AsyncDisposableStack()
+  const db = await openReadsBeside(dataDir)
+  parts.defer(() => db.destroy())
+  const { answersFrom } = await import('./local.ts')
+  const answer = answersFrom({
+    db,
+    cache: await openRateCache(db, PROVIDERS),
+    clock: () => new Date(),
+    providers: PROVIDERS,
+    historyFrom: ({ groups: [first] }) => (first ? floorOf(first, FIRST_DAY) : FIRST_DAY),
+    reading: () => undefined,
+    documents: {
+      page: (access, asked) => documentsOn(db, access, asked),
+      find: (access, id) => documentBy(db, access, id),
+      blobs: createBlobReader(join(dataDir, 'blobs')),
+    },
+    log: terminalLog(terminal, { level: 'info', format: 'text' }),
+  })
+  await serve(answer)
+}

@@ -1,0 +1,29 @@
+// How results are kept small and readable: rows up to a size, sentences of one line.
+
+const LARGEST_ROWS = 26_000 // bytes; with what stands around them a result stays below 32 KB
+const LONGEST_SENTENCE = 300
+const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu
+
+/** As many of the first rows as fit into a result, at least one, and whether others are left. */
+export function fitting<Row>(rows: readonly Row[]): { rows: Row[]; hasMore: boolean } {
+  let bytes = 0
+  const fit: Row[] = []
+  for (const row of rows) {
+    bytes += Buffer.byteLength(JSON.stringify(row)) + 1
+    if (fit.length > 0 && bytes > LARGEST_ROWS) return { rows: fit, hasMore: true }
+    fit.push(row)
+  }
+  return { rows: fit, hasMore: false }
+}
+
+/** A text on one line of at most 300 characters. */
+export function oneLine(text: string): string {
+  const characters = [...text.replace(NOT_PLAIN, ' ').trim()]
+  if (characters.length <= LONGEST_SENTENCE) return characters.join('')
+  return `${characters.slice(0, LONGEST_SENTENCE - 1).join('')}…`
+}
+
+/** `1 document`, `3 documents`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,63 @@
+// What the tools of the rates take and give, in the words of the rates API and in few ones: a client reads all of them
+// before it asks anything.
+
+import * as v from 'valibot'
+import type { Clock } from '../../../dates.ts'
+import type { RateCache } from '../../../domain/rates/rate-cache.ts'
+import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
+import {
+  amountParam,
+  currencyParam,
+  dateParam,
+  idParam,
+  providerParam,
+  RateTypeParam,
+} from '../../api/params.ts'
+
+export type RateToolDeps = { cache: RateCache; clock: Clock }
+
+const { benchmark, code } = DEFAULT_PROVIDER
+export const On = v.optional(dateParam('YYYY-MM-DD; without it today'))
+export const Provider = providerParam('Its code')
+export const OwnProvider = v.optional(Provider, code)
+export const Currency = currencyParam('Such as USD')
+export const AnyCurrency = v.optional(Currency)
+export const Base = v.optional(Currency, benchmark.base)
+export const Quote = v.optional(Currency, benchmark.quote)
+const Side = v.pipe(RateTypeParam, v.metadata({ description: 'Side of a pair that has two' }))
+export const Type = v.optional(Side, 'venta')
+export const After = v.optional(idParam('next_after of the answer before'))
+export const Amount = amountParam({
+  description: 'Greater than 0: a text such as "1500.50", or a whole number',
+  type: ['string', 'integer'],
+})
+
+/** One side of a pair: by its id, or by what it is of. */
+export const OneSeries = {
+  series_id: v.optional(idParam('Id in list_series, instead of base, quote, type')),
+  base: Base,
+  quote: Quote,
+  type: Type,
+  provider: OwnProvider,
+  from: v.optional(dateParam('First day; without it 90 days before the last')),
+  to: v.optional(dateParam('Last day; without it today')),
+}
+
+export const Text = v.string()
+export const Count = v.pipe(v.number(), v.integer())
+export const MaybeText = v.nullable(Text)
+/** Absent: the value is exact. */
+export const RoundedTo = v.optional(Count)
+/** Of a value in a list or beside others: with its day, always. */
+export const Dated = v.object({ rate_date: Text, value: Text })
+export const NextAfter = v.optional(Count)
+
+/** `value, rounded to 2 decimals`. */
+export function withRounding(text: string, rounded: number | undefined): string {
+  return rounded === undefined ? text : `${text} (its source rounds to ${rounded} decimals)`
+}
+
+/** Of which day a value is, where another one was asked for. */
+export function dayInWords(rateDate: string, asked: string): string {
+  return rateDate === asked ? rateDate : `${rateDate}, the last published day on or before ${asked}`
+}

@@ -1,0 +1,132 @@
+// The official client of both eras, and messages that it would not send.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { TestApp } from '../../support/app.ts'
+
+export const ERAS = { modern: '2026-07-28', legacy: '2025-11-25' } as const
+export type Era = keyof typeof ERAS
+
+export type Answer = {
+  content: { type: string; text: string }[]
+  structuredContent?: Json
+  isError?: boolean
+}
+// biome-ignore lint/suspicious/noExplicitAny: what a tool answers with is looked into freely
+export type Json = Record<string, any>
+
+export const RATE_TOOLS = [
+  'get_rate',
+  'get_rates_on',
+  'convert',
+  'get_history',
+  'rate_statistics',
+  'list_series',
+  'freshness',
+]
+export const READ_TOOLS = ['list_documents', 'read_document']
+export const WAIT_TOOLS = ['wait_for_documents']
+export const WORK_TOOLS = ['claim_documents', 'finish_document']
+
+const META = 'io.modelcontextprotocol/'
+const LARGEST = 32 * 1024
+const LARGEST_LIST = 12 * 1024
+
+/** A client of an era, over HTTP with these headers or over a transport of its own. */
+export async function connect(
+  t: Pick<TestContext, 'after'>,
+  era: Era,
+  to: { app: TestApp; headers?: Record<string, string> } | { transport: Transport },
+): Promise<Client> {
+  const mode = era === 'modern' ? { pin: ERAS.modern } : 'legacy'
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  const transport = 'transport' in to ? to.transport : over(to.app, to.headers ?? { 'x-api-key': to.app.key })
+  await client.connect(transport)
+  t.after(() => client.close())
+  assert.equal(client.getNegotiatedProtocolVersion(), ERAS[era])
+  return client
+}
+
+function over({ app }: TestApp, headers: Record<string, string>): Transport {
+  return new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), { requestInit: { headers } })
+}
+
+/** The names of the tools that a client sees; the list is small enough. */
+export async function toolsOf(client: Client): Promise<string[]> {
+  const listed = await client.listTools()
+  assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= LARGEST_LIST)
+  return listed.tools.map(({ name }) => name)
+}
+
+/**
+ * Calls a tool and checks what all results have in common: one short sentence, a value that is as the tool says, and
+ * 32 KB at most.
+ */
+export async function call(client: Client, name: string, args: Json = {}): Promise<Answer> {
+  const answer = (await client.callTool({ name, arguments: args })) as Answer
+  const [first, ...others] = answer.content
+  assert.equal(first?.type, 'text')
+  assert.ok([...(first?.text ?? '')].length <= 300 && !/[\r\n]/.test(first?.text ?? ''))
+  assert.deepEqual(others, [])
+  if (name !== 'read_document') assert.ok(Buffer.byteLength(JSON.stringify(answer)) <= LARGEST)
+  if (!answer.isError) await checkValue(client, name, answer.structuredContent)
+  return answer
+}
+
+/** The value of a call that succeeds. */
+export async function valueFrom(client: Client, name: string, args: Json = {}): Promise<Json> {
+  const { isError, content, structuredContent } = await call(client, name, args)
+  assert.ok(!isError && structuredContent, String(content[0]?.text))
+  return structuredContent
+}
+
+/** What a call is refused with. */
+export async function refusalOf(client: Client, name: string, args: Json = {}): Promise<string> {
+  const { isError, content, structuredContent } = await call(client, name, args)
+  assert.equal(isError, true, JSON.stringify(structuredContent))
+  return content[0]?.text ?? ''
+}
+
+async function checkValue(client: Client, name: string, value: unknown): Promise<void> {
+  const { tools } = await client.listTools()
+  const validate = new Ajv2020({ strict: false }).compile(
+    tools.find((one) => one.name === name)?.outputSchema ?? false,
+  )
+  assert.ok(validate(value), JSON.stringify(validate.errors))
+}
+
+export type Raw = { status: number; headers: Headers; text: string; body: Json }
+
+/** A POST of a message, or of bytes as they are. */
+export async function send(app: TestApp, body: unknown, headers: Record<string, string> = {}): Promise<Raw> {
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  const response = await fetch(`${app.app.url}/mcp`, {
+    method: 'POST',
+    headers: { 'x-api-key': app.key, 'content-type': 'application/json', ...headers },
+    body: isRaw ? (body as string) : JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: text ? JSON.parse(text) : {} }
+}
+
+/** A request as a client of 2026 sends it: message and headers. */
+export function modern(
+  method: string,
+  params: Json = {},
+  version = '2026-07-28',
+): [Json, Record<string, string>] {
+  const _meta = { [`${META}protocolVersion`]: version, [`${META}clientCapabilities`]: {} }
+  const name = params.name ?? params.uri
+  const headers = {
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(name !== undefined && { 'mcp-name': String(name) }),
+  }
+  return [{ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, headers]
+}
+
+export function legacy(method: string, params: Json = {}): Json {
+  return { jsonrpc: '2.0', id: 1, method, params }
+}

@@ -1,0 +1,126 @@
+// Programs of others that speak MCP: the official SDK as it was for revision 2025-11-25, and the Inspector on its command
+// line.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { openApp } from '../api/support.ts'
+import { temporaryDirectory } from '../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { readBy } from './support.ts'
+
+type Result = { content: { text: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean }
+type Told = { name: string; tools: string[]; results: Result[]; resources: string[] }
+
+const ON = '2026-03-22'
+const ROOT = join(import.meta.dirname, '../..')
+const INSPECTOR = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'
+const BOTH = [
+  'get_rate get_rates_on convert get_history rate_statistics list_series freshness',
+  'list_documents read_document wait_for_documents claim_documents finish_document',
+]
+  .join(' ')
+  .split(' ')
+
+const app = await openApp()
+await app.sync()
+await fillDirectory(app)
+const headers = { 'X-API-Key': app.key, Authorization: `Bearer ${TOKENS.work}` }
+const url = `${app.app.url}/mcp`
+
+async function upload(): Promise<number> {
+  const response = await post(app, CREATE, batch(pdf('hola')))
+  const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
+  return created_documents[0]?.id ?? 0
+}
+
+/** Calls of every tool but the one that needs what another answers. */
+const callsOf = (id: number): [string, object][] => [
+  ['get_rate', { on: ON }],
+  ['get_rates_on', { on: ON }],
+  ['convert', { amount: 15000, from: 'JPY', to: 'CRC', on: ON }],
+  ['get_history', { from: '2026-03-01', to: ON, every: 'month' }],
+  ['rate_statistics', { from: '2026-03-01', to: ON }],
+  ['list_series', {}],
+  ['freshness', {}],
+  ['list_documents', { after: id - 1 }],
+  ['read_document', { id }],
+  ['wait_for_documents', { after: id - 1, wait: 1 }],
+  ['claim_documents', { agent_id: 1, limit: 10 }],
+]
+
+test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as the tool says', async () => {
+  const id = await upload()
+  const calls = callsOf(id)
+  const { name, tools, results, resources } = await readBy<Told>('mcp-sdk.mjs', [
+    url,
+    JSON.stringify(headers),
+    JSON.stringify(calls),
+  ])
+  assert.deepEqual([name, tools, resources], ['cambista', BOTH, ['cambista://series']])
+  for (const [at, { isError, content }] of results.entries()) {
+    assert.ok(!isError, `${calls[at]?.[0]}: ${content[0]?.text}`)
+  }
+  assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
+  const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
+  assert.deepEqual(results[2]?.structuredContent, converted)
+  const claimed = results.at(-1)?.structuredContent?.documents as { id: number; claim_id: string }[]
+  const { claim_id } = claimed.find((one) => one.id === id) ?? {}
+  const finish = [['finish_document', { id, claim_id, outcome: 'done' }]]
+  const ended = await readBy<Told>('mcp-sdk.mjs', [url, JSON.stringify(headers), JSON.stringify(finish)])
+  assert.equal(ended.results[0]?.structuredContent?.state, 'done')
+})
+
+test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
+  const words = [join(ROOT, 'bin/cambista.ts'), 'mcp', '--data-dir', app.dataDir]
+  const calls = callsOf(await upload()).filter(([name]) => !/wait|claim/.test(name))
+  const { tools, results } = await readBy<Told>('mcp-sdk.mjs', [
+    JSON.stringify(words),
+    '{}',
+    JSON.stringify(calls),
+  ])
+  assert.deepEqual(tools, BOTH.slice(0, 9))
+  assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
+})
+
+test('the Inspector lists the tools without a complaint, calls them, and reads a resource', async (t) => {
+  const home = temporaryDirectory(t)
+  const inspect = async (target: string[], ...words: string[]) => {
+    const asked = [join(import.meta.dirname, INSPECTOR), '--cli', ...target, '--format', 'json']
+    const env = { PATH: process.env.PATH ?? '', HOME: home }
+    const all = [...asked, '--method', ...words]
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, all, { env, timeout: 120_000 })
+    assert.doesNotMatch(stderr, /warning/i)
+    return JSON.parse(stdout).result
+  }
+  const over = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`])
+  const http = [url, '--transport', 'http', ...over]
+  const file = join(home, 'secrets')
+  writeFileSync(file, `${app.key}\n${TOKENS.work}\n`)
+  const stdio = [
+    process.execPath,
+    join(ROOT, 'bin/cambista.ts'),
+    'mcp',
+    '--url',
+    app.app.url,
+    '--key-file',
+    file,
+  ]
+  for (const target of [http, stdio]) {
+    const { tools } = await inspect(target, 'tools/list', '--strict')
+    assert.deepEqual(
+      tools.map(({ name }: { name: string }) => name),
+      BOTH,
+    )
+  }
+  for (const [name, args] of callsOf(await upload())) {
+    const called = ['tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)]
+    const { structuredContent, isError } = await inspect(http, ...called)
+    assert.ok(structuredContent && !isError, name)
+  }
+  const { contents } = await inspect(http, 'resources/read', '--uri', 'cambista://series')
+  assert.equal(JSON.parse(contents[0].text).length, 47)
+})
