@@ -1,4 +1,5 @@
-// An agent over MCP: takes the documents of its agent, reads each, asks what a dollar costs, and says so. npm install @modelcontextprotocol/client; then, with a key and a token:
+// An agent over MCP: takes the documents of its agent, reads each, asks what a dollar costs, and says so.
+// npm install @modelcontextprotocol/client; then, with a key and a token:
 //   CAMBISTA_KEY=cbk_… CAMBISTA_TOKEN=cbt_… node agent.ts http://127.0.0.1:8080/mcp AGENT_ID
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
