@@ -82,26 +82,29 @@ export async function claimDocuments(
 }
 
 /** Fails what nobody finished in as many attempts as there may be, though no worker comes for it any more. */
-export async function failAbandoned(claiming: Claiming): Promise<void> {
+export function failAbandoned(claiming: Claiming): Promise<void> {
   const { db, leases, clock, maxAttempts } = claiming
-  const ended = leases.endedOf()
-  for (let at = 0; at < ended.length; at += LOADED_AT_ONCE) {
-    const some = ended.slice(at, at + LOADED_AT_ONCE)
-    const failed = await db.transaction().execute(async (trx) => {
-      const { same } = await comparedWithRows(trx, some)
-      const rows = same.filter(({ attempts }) => attempts >= maxAttempts)
-      await giveUp(trx, rows, clock().toISOString())
-      return rows
-    })
-    for (const { id } of failed) leases.end(id)
-  }
+  return leases.inTurn(async () => {
+    const ended = leases.endedOf()
+    for (let at = 0; at < ended.length; at += LOADED_AT_ONCE) {
+      const some = ended.slice(at, at + LOADED_AT_ONCE)
+      const failed = await db.transaction().execute(async (trx) => {
+        const { same } = await comparedWithRows(trx, some)
+        const rows = same.filter(({ attempts }) => attempts >= maxAttempts)
+        await giveUp(trx, rows, clock().toISOString())
+        return rows
+      })
+      for (const { id } of failed) leases.end(id)
+    }
+  })
 }
 
 async function claimNow(claiming: Claiming, worker: Worker, asked: ClaimAsked): Promise<ClaimedDocument[]> {
   const claimed: ClaimedDocument[] = []
   for (;;) {
     const rest = { ...asked, limit: asked.limit - claimed.length }
-    const { documents, isWorthAnotherLook } = await claimSome(claiming, worker, rest)
+    const claimRest = () => claimSome(claiming, worker, rest)
+    const { documents, isWorthAnotherLook } = await claiming.leases.inTurn(claimRest)
     claimed.push(...documents)
     if (claimed.length >= asked.limit || !isWorthAnotherLook) return claimed
   }

@@ -12,6 +12,11 @@ export type Leases = {
   end(documentId: number, claimId?: string): void
   /** Documents of an agent, or of all, whose lease is over, by id. */
   endedOf(agentId?: number): Claim[]
+  /**
+   * Makes one change of claims after the other: which lease is over is looked up, written and noted before the next looks.
+   * Else one that was extended a moment ago would be taken from its worker.
+   */
+  inTurn<T>(change: () => Promise<T>): Promise<T>
   /** How many are held. */
   count(): number
   close(): void
@@ -39,6 +44,7 @@ export function createLeases({
   let timer: NodeJS.Timeout | undefined
   let timerAt = Number.POSITIVE_INFINITY
   let isClosed = false
+  let lastTurn: Promise<unknown> = Promise.resolve()
   const arm = () => {
     if (isClosed || earliest >= timerAt) return
     clearTimeout(timer)
@@ -87,6 +93,11 @@ export function createLeases({
       look()
       const found = [...over.values()].filter((held) => agentId === undefined || held.agentId === agentId)
       return found.sort((one, other) => one.documentId - other.documentId)
+    },
+    inTurn(change) {
+      const turn = lastTurn.then(change)
+      lastTurn = turn.catch(() => {}) // its caller has the error
+      return turn
     },
     count: () => live.size + over.size,
     close() {

@@ -107,20 +107,22 @@ export function retryDocument(
 }
 
 /** In one transaction, if the claim is the document's; what `work` returns is done once it is committed. */
-async function change(
-  { db, clock }: Claiming,
+function change(
+  { db, clock, leases }: Claiming,
   { access }: Worker,
   { id, claimId }: Held,
   work: (trx: Db, row: ClaimRow, at: string) => Promise<(() => void) | undefined>,
 ): Promise<DocumentRow> {
-  const { document, committed } = await db.transaction().execute(async (trx) => {
-    const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
-    if (!seen) throw new AppError('not-found', 'Document not found')
-    const [row] = await selectClaims(trx, [id])
-    if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
-    const committed = await work(trx, row, clock().toISOString())
-    return { committed, document: (await findDocument(trx, id)) ?? seen }
+  return leases.inTurn(async () => {
+    const { document, committed } = await db.transaction().execute(async (trx) => {
+      const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
+      if (!seen) throw new AppError('not-found', 'Document not found')
+      const [row] = await selectClaims(trx, [id])
+      if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
+      const committed = await work(trx, row, clock().toISOString())
+      return { committed, document: (await findDocument(trx, id)) ?? seen }
+    })
+    committed?.()
+    return document
   })
-  committed?.()
-  return document
 }

@@ -12,6 +12,7 @@ import {
   openLeases,
 } from '../../../src/domain/documents/claims.ts'
 import { createLeases } from '../../../src/domain/documents/leases.ts'
+import { extendClaim } from '../../../src/domain/documents/outcomes.ts'
 import { findDocument } from '../../../src/store/documents.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { AGENT, keepTexts, makeDirectory, openTestBlobs } from '../../support/company.ts'
@@ -87,6 +88,28 @@ test('what was claimed too often is failed, though no worker comes for it', asyn
     assert.deepEqual(await Promise.all(ids.map(state)), [expected, expected])
   }
   assert.equal(claiming.leases.count(), 0)
+})
+
+test('a lease that is over is extended by its worker or taken by another, never both', async (t) => {
+  let now = 0
+  const { begin, claim } = await open(t, ['uno'], () => now)
+  const claiming = { ...(await begin()), maxAttempts: 1000 }
+  let held = await claim(claiming, 10)
+  const won = { worker: 0, other: 0 }
+  for (let round = 0; round < 60; round++) {
+    const [one] = held
+    assert.ok(one)
+    now += 10_000
+    const taking = claim(claiming, 10)
+    for (let turns = 0; turns < round; turns++) await Promise.resolve()
+    const extending = extendClaim(claiming, WORKER, { id: one.id, claimId: one.claim_id }, 10)
+    const [taken, extended] = await Promise.allSettled([taking, extending])
+    assert.ok(taken.status === 'fulfilled')
+    assert.equal(taken.value.length, extended.status === 'fulfilled' ? 0 : 1, `round ${round}`)
+    won[extended.status === 'fulfilled' ? 'worker' : 'other']++
+    if (taken.value.length > 0) held = taken.value
+  }
+  assert.ok(won.other > 0, JSON.stringify(won))
 })
 
 test('leases that end later do not hide one that ends sooner, and one that is extended does not end', async (t) => {
