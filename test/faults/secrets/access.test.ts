@@ -56,8 +56,8 @@ const program = startProgram(lasting, words, {}, PROGRAM)
 const url = (await program.says(/ listening url=(\S+)/))[1] ?? ''
 const description = describedIn((await (await fetch(`${url}/openapi.json`)).json()) as Document)
 const { paths } = description.document
-// Those of the shapes of other services take keys in ways of their own: test/api/compat.
-const own = Object.entries(paths).filter(([path]) => !path.startsWith('/compat/'))
+// Those of the shapes of other services take keys in ways of their own: test/api/compat. So does /mcp: test/api/mcp.
+const own = Object.entries(paths).filter(([path]) => !path.startsWith('/compat/') && path !== '/mcp')
 const routes = own.flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, one]) => routeOf(path, method, one)),
 )
