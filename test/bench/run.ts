@@ -6,6 +6,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fillDatabase } from '../support/directory.ts'
 import { measureAgentsDesk } from './agents-desk.ts'
+import { measureBatch } from './batch.ts'
 import { measureBesideSync } from './beside-sync.ts'
 import { measureDocuments } from './documents.ts'
 import { measureBesideFastify } from './fastify/fastify.ts'
@@ -36,6 +37,7 @@ const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', da
 
 const TOPICS: Record<string, () => Promise<Figure[]>> = {
   reads: () => measureReads(dataDir, key),
+  batch: () => measureBatch(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),

@@ -10,6 +10,7 @@ import type { Api } from '../api/api.ts'
 import { type Keyring, keyCredentials, type SessionOf } from '../api/auth.ts'
 import { createKnownAddresses } from '../api/known-addresses.ts'
 import { convertEndpoints } from './convert.ts'
+import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { providersEndpoints } from './providers.ts'
@@ -43,6 +44,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...seriesEndpoints(stored),
       ...ratesEndpoints(stored),
       ...convertEndpoints(stored),
+      convertBatchEndpoint(stored),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],

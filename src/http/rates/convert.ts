@@ -15,7 +15,17 @@ import {
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
-const ConversionOut = v.pipe(
+/** What a conversion is of, as texts of a client. */
+export const CONVERSION = {
+  amount: AmountParam,
+  from: CurrencyParam,
+  to: CurrencyParam,
+  provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
+  type: v.optional(RateTypeParam, 'venta'),
+  on: v.optional(OnParam),
+}
+
+export const ConversionOut = v.pipe(
   v.object({
     provider: v.string(),
     rate_date: Day,
@@ -59,12 +69,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
         'By one published value, forward or inverse, or by two through the pivot currency. `rate_date` is the older of ' +
         'the days of the values. Decimals are texts, so that no digit is lost.',
       query: v.object({
-        amount: AmountParam,
-        from: CurrencyParam,
-        to: CurrencyParam,
-        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
-        type: v.optional(RateTypeParam, 'venta'),
-        on: v.optional(OnParam),
+        ...CONVERSION,
         details: v.optional(booleanParam('Whether the published values are shown too'), 'false'),
       }),
       answer: ConversionOut,
@@ -97,7 +102,8 @@ export function conversionOut(found: Converted, asked: Asked) {
   }
 }
 
-function encodeConversion(found: Converted, asked: Asked): string {
+/** A conversion as JSON. */
+export function encodeConversion(found: Converted, asked: Asked): string {
   return JSON.stringify(conversionOut(found, asked))
 }
 

@@ -1,0 +1,114 @@
+// The answer of a batch of conversions, from its body. Checking, looking up and writing are done in slices, between which
+// others have their turn.
+
+import { setImmediate } from 'node:timers/promises'
+import * as v from 'valibot'
+import type { IsoDate } from '../../dates.ts'
+import { conversionOn, loadColumnsOf } from '../../domain/rates/queries.ts'
+import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
+import { AppError } from '../../errors.ts'
+import type { Semaphore } from '../../semaphore.ts'
+import type { Chunks } from '../../store/blobs/chunks.ts'
+import { errorAnswer, invalidParameters, type ValidationItem } from '../api/errors.ts'
+import { checked } from '../api/params.ts'
+import { addUnknown } from '../api/unknown-parameters.ts'
+import { type BatchElement, NOT_AN_OBJECT, readBatch } from './batch-reader.ts'
+import { CONVERSION, encodeConversion } from './convert.ts'
+import { RATES_ERRORS } from './errors.ts'
+
+const ELEMENTS_AT_ONCE = 200 // some milliseconds
+const FIELDS = Object.keys(CONVERSION)
+const FIELDS_WITH_ID = [...FIELDS, 'id']
+
+const Fields = v.object(CONVERSION)
+type Asked = Omit<v.InferOutput<typeof Fields>, 'on'> & { day: IsoDate; details: boolean }
+type Element = { id: string | undefined } & ({ asked: Asked } | { error: AppError })
+
+export type BatchDeps = {
+  cache: RateCache
+  today: IsoDate
+  /** Of all batches: one slice at a time, or many of them would hold up what else is asked. */
+  turns: Semaphore
+  /** Is given back at the end of the answer. */
+  permit: Disposable
+}
+
+/**
+ * Reads a body and answers it with JSON, in chunks. All of the answer is of one snapshot, whose columns are read before it
+ * begins.
+ * @throws AppError as readBatch, and `busy` while the rates are being changed
+ */
+export async function answerBatch(
+  { cache, today, turns, permit }: BatchDeps,
+  body: AsyncGenerator<Uint8Array, void>,
+  bounds: { most: number; maxBytes: number },
+): Promise<Chunks> {
+  const read = await readBatch(body, FIELDS, bounds)
+  const elements: Element[] = []
+  for await (const slice of slicesOf(read, turns)) {
+    for (const one of slice) elements.push(checkedElement(one, today, elements.length))
+  }
+  const asked = elements.flatMap((one) => ('asked' in one ? [one.asked] : []))
+  const snapshot = await cache.read(async (snapshot) => {
+    await loadColumnsOf(snapshot, asked)
+    return snapshot
+  })
+  return chunksOf(snapshot, slicesOf(elements, turns), permit)
+}
+
+/** Parts of a list: one for each turn of the event loop, whichever batches are under way. */
+async function* slicesOf<T>(list: readonly T[], turns: Semaphore): AsyncGenerator<T[], void> {
+  for (let at = 0; at < list.length; at += ELEMENTS_AT_ONCE) {
+    using _turn = await turns.acquire()
+    yield list.slice(at, at + ELEMENTS_AT_ONCE)
+    await setImmediate()
+  }
+}
+
+function checkedElement(element: BatchElement | typeof NOT_AN_OBJECT, today: IsoDate, at: number): Element {
+  if (element === NOT_AN_OBJECT) {
+    const item = { loc: ['body', at], msg: 'must be an object with amount, from and to', type: 'object' }
+    return { id: undefined, error: invalidParameters([item]) }
+  }
+  const { id, fields, badId } = element
+  const faults: ValidationItem[] = []
+  const { on, ...given } = checked(Fields, 'query', fields, faults)
+  addUnknown(fields, FIELDS_WITH_ID, faults, { takesBusters: false })
+  if (badId) faults.push({ loc: ['query', 'id'], msg: 'id must be a text or an integer', type: 'id' })
+  return faults.length > 0
+    ? { id, error: invalidParameters(faults) }
+    : { id, asked: { ...given, details: true, day: on ?? today } }
+}
+
+async function* chunksOf(
+  snapshot: RateSnapshot,
+  slices: AsyncIterable<readonly Element[]>,
+  permit: Disposable,
+): Chunks {
+  using _permit = permit
+  let before = '['
+  for await (const slice of slices) {
+    let text = ''
+    for (const one of slice) {
+      text += `${before}${answerOf(snapshot, one)}`
+      before = ','
+    }
+    yield Buffer.from(text)
+  }
+  yield Buffer.from(before === '[' ? '[]' : ']')
+}
+
+/** @throws what is no refusal */
+function answerOf(snapshot: RateSnapshot, element: Element): string {
+  const start = element.id === undefined ? '{' : `{"id":${element.id},`
+  try {
+    if ('error' in element) throw element.error
+    const found = conversionOn(snapshot, element.asked)
+    if (found instanceof Promise) throw new TypeError('a column was not loaded')
+    return start + encodeConversion(found, element.asked).slice(1)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { status, body } = errorAnswer(error, RATES_ERRORS)
+    return `${start}"status":${status},${body.slice(1)}`
+  }
+}

@@ -1,0 +1,76 @@
+// Batches of conversions beside single requests over connections that are kept alive, of the same currencies and days; and
+// how long a probe waits meanwhile.
+
+import { addDays } from '../../src/dates.ts'
+import { type Figure, median } from './figure.ts'
+import { answersPerSecond, startProgram } from './process.ts'
+
+const ELEMENTS = 10_000
+const ROUNDS = 7
+const CURRENCIES = ['USD', 'EUR', 'JPY', 'GBP', 'MXN', 'CHF', 'CAD']
+
+/** `dataDir` has the history since 1983. */
+export async function measureBatch(dataDir: string, key: string): Promise<Figure[]> {
+  const server = await startProgram(dataDir)
+  const origin = `http://127.0.0.1:${server.port}`
+  const headers = { 'X-API-Key': key }
+  const body = JSON.stringify(Array.from({ length: ELEMENTS }, (_, at) => elementAt(at)))
+  const batch = async () => {
+    const began = performance.now()
+    const answer = await fetch(`${origin}/api/v1/convert/batch`, { method: 'POST', headers, body })
+    const size = (await answer.arrayBuffer()).byteLength // not parsed: the client has a thread of the machine, too
+    if (!answer.ok || size < ELEMENTS * 100) throw new Error(`batch: ${answer.status}, ${size} bytes`)
+    return performance.now() - began
+  }
+  const paths = CURRENCIES.map(
+    (from) => `/api/v1/convert?amount={n}.25&from=${from}&to=CRC&on={day}&details=true`,
+  )
+  const order = { port: server.port, headers, paths }
+  await batch() // reads the columns
+  await answersPerSecond({ ...order, ms: 500 })
+  const seen = { batch: [] as number[], single: [] as number[], probe: [] as number[] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    seen.single.push(await answersPerSecond(order))
+    seen.batch.push((ELEMENTS * 1000) / (await batch()))
+  }
+  let isOver = false
+  const batches = Promise.all([batch(), batch(), batch()]).then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const began = performance.now()
+    await (await fetch(`${origin}/healthz`)).arrayBuffer()
+    seen.probe.push(performance.now() - began)
+  }
+  await batches
+  await server.stop()
+  const [ours, single, slowest] = [median(seen.batch), median(seen.single), Math.max(...seen.probe)]
+  const perSecond = `${ours.toFixed(0)}/s`
+  return [
+    {
+      work: 'conversions in batches of 10,000 (limit: 60,000/s)',
+      ...{ ours: perSecond, limit: '60000/s', measured: ours / 60_000, unit: '', must: { atLeast: 1 } },
+    },
+    {
+      work: 'the same (limit: single requests)',
+      ...{ ours: perSecond, limit: `${single.toFixed(0)}/s`, measured: ours / single },
+      ...{ unit: ' times', must: { atLeast: 5 } },
+    },
+    {
+      work: 'slowest /healthz beside three batches (limit: 100 ms)',
+      ...{
+        ours: `${slowest.toFixed(1)} ms`,
+        limit: '100 ms',
+        measured: slowest / 100,
+        unit: '',
+        must: { atMost: 1 },
+      },
+    },
+  ]
+}
+
+function elementAt(at: number) {
+  const day = addDays('1984-01-01', (at * 7919) % 15_000)
+  const from = CURRENCIES[at % CURRENCIES.length]
+  return { id: at, amount: `${(at * 7919) % 100_000}.25`, from, to: 'CRC', on: day }
+}
