@@ -1,14 +1,13 @@
 // The answer of a batch of conversions, from its body. Checking, looking up and writing are done in slices, between which
 // others have their turn.
 
-import { setImmediate } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { IsoDate } from '../../dates.ts'
 import { conversionOn, loadColumnsOf } from '../../domain/rates/queries.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../errors.ts'
-import type { Semaphore } from '../../semaphore.ts'
 import type { Chunks } from '../../store/blobs/chunks.ts'
+import type { Turns } from '../../turns.ts'
 import { errorAnswer, invalidParameters, type ValidationItem } from '../api/errors.ts'
 import { checked } from '../api/params.ts'
 import { addUnknown } from '../api/unknown-parameters.ts'
@@ -27,8 +26,8 @@ type Element = { id: string | undefined } & ({ asked: Asked } | { error: AppErro
 export type BatchDeps = {
   cache: RateCache
   today: IsoDate
-  /** Of all batches: one slice at a time, or many of them would hold up what else is asked. */
-  turns: Semaphore
+  /** Those of all batches. */
+  inTurns: Turns
   /** Is given back at the end of the answer. */
   permit: Disposable
 }
@@ -39,29 +38,27 @@ export type BatchDeps = {
  * @throws AppError as readBatch, and `busy` while the rates are being changed
  */
 export async function answerBatch(
-  { cache, today, turns, permit }: BatchDeps,
+  { cache, today, inTurns, permit }: BatchDeps,
   body: AsyncGenerator<Uint8Array, void>,
   bounds: { most: number; maxBytes: number },
 ): Promise<Chunks> {
   const read = await readBatch(body, FIELDS, bounds)
   const elements: Element[] = []
-  for await (const slice of slicesOf(read, turns)) {
-    for (const one of slice) elements.push(checkedElement(one, today, elements.length))
-  }
+  const checking = slicesOf(read, (one, at) => checkedElement(one, today, at))
+  for await (const slice of inTurns(checking)) elements.push(...slice)
   const asked = elements.flatMap((one) => ('asked' in one ? [one.asked] : []))
   const snapshot = await cache.read(async (snapshot) => {
     await loadColumnsOf(snapshot, asked)
     return snapshot
   })
-  return chunksOf(snapshot, slicesOf(elements, turns), permit)
+  const answering = slicesOf(elements, (one, at) => (at > 0 ? ',' : '[') + answerOf(snapshot, one))
+  return chunksOf(inTurns(answering), permit)
 }
 
-/** Parts of a list: one for each turn of the event loop, whichever batches are under way. */
-async function* slicesOf<T>(list: readonly T[], turns: Semaphore): AsyncGenerator<T[], void> {
-  for (let at = 0; at < list.length; at += ELEMENTS_AT_ONCE) {
-    using _turn = await turns.acquire()
-    yield list.slice(at, at + ELEMENTS_AT_ONCE)
-    await setImmediate()
+/** What becomes of the elements of a list, some at a time. */
+function* slicesOf<T, R>(list: readonly T[], make: (one: T, at: number) => R): Generator<R[], void> {
+  for (let from = 0; from < list.length; from += ELEMENTS_AT_ONCE) {
+    yield list.slice(from, from + ELEMENTS_AT_ONCE).map((one, at) => make(one, from + at))
   }
 }
 
@@ -80,22 +77,14 @@ function checkedElement(element: BatchElement | typeof NOT_AN_OBJECT, today: Iso
     : { id, asked: { ...given, details: true, day: on ?? today } }
 }
 
-async function* chunksOf(
-  snapshot: RateSnapshot,
-  slices: AsyncIterable<readonly Element[]>,
-  permit: Disposable,
-): Chunks {
+async function* chunksOf(slices: AsyncIterable<readonly string[]>, permit: Disposable): Chunks {
   using _permit = permit
-  let before = '['
+  let isEmpty = true
   for await (const slice of slices) {
-    let text = ''
-    for (const one of slice) {
-      text += `${before}${answerOf(snapshot, one)}`
-      before = ','
-    }
-    yield Buffer.from(text)
+    yield Buffer.from(slice.join(''))
+    isEmpty = false
   }
-  yield Buffer.from(before === '[' ? '[]' : ']')
+  yield Buffer.from(isEmpty ? '[]' : ']')
 }
 
 /** @throws what is no refusal */

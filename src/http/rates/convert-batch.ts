@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import { todayIn } from '../../dates.ts'
 import { createSemaphore } from '../../semaphore.ts'
+import { createTurns } from '../../turns.ts'
 import { bodyOf, checkLength } from '../api/body.ts'
 import { type AnyEndpoint, post } from '../api/endpoint.ts'
 import { JSON_TYPE } from '../api/forms.ts'
@@ -55,7 +56,7 @@ const BatchOut = v.array(
 export function convertBatchEndpoint({ cache, clock }: Pick<StoredDeps, 'cache' | 'clock'>): AnyEndpoint {
   const message = `${AT_ONCE.batches} batches of conversions are under way: try again in a moment`
   const batches = createSemaphore(AT_ONCE.batches, { ms: AT_ONCE.waitMs, message })
-  const turns = createSemaphore(1)
+  const inTurns = createTurns()
   return post({
     path: '/api/v1/convert/batch',
     summary: `Up to ${MOST} conversions at once`,
@@ -72,7 +73,7 @@ export function convertBatchEndpoint({ cache, clock }: Pick<StoredDeps, 'cache' 
       try {
         const body = bodyOf(req, res, { maxBytes: MAX_BYTES, idleMs: IDLE_MS })
         const { answerBatch } = await import('./batch-answer.ts')
-        const deps = { cache, today: todayIn(clock), turns, permit }
+        const deps = { cache, today: todayIn(clock), inTurns, permit }
         const answer = await answerBatch(deps, body, { most: MOST, maxBytes: MAX_BYTES })
         return { body: answer, headers: { 'content-type': JSON_TYPE } }
       } catch (error) {

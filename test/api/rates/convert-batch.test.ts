@@ -1,6 +1,7 @@
 // Many conversions with one request: each as the single one is answered, whatever the others are (decisions 2.20).
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
@@ -200,6 +201,16 @@ test('gives back the place of a batch whose client goes away, in its body or in 
   await Promise.all(Array.from({ length: 10 }, () => sendAndLeave(head + body)))
   const answers = await Promise.all(Array.from({ length: 12 }, () => post('[]')))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+})
+
+test('answers others while a client does not read its answer', async () => {
+  const element = `{"id":"${'x'.repeat(300)}","amount":1,"from":"USD","to":"CRC"}`
+  const body = `[${Array(10_000).fill(element).join(',')}]`
+  const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${app.key}\r\nContent-Length: ${body.length}\r\n\r\n`
+  const idle = connect(Number(new URL(app.app.url).port), '127.0.0.1', () => idle.write(head + body))
+  await once(idle, 'readable') // and nothing is read of it
+  assert.equal((await answersTo(body)).length, 10_000)
+  idle.destroy()
 })
 
 /** Sends bytes and goes when the answer begins, or after some milliseconds. */
