@@ -164,7 +164,7 @@ export function findRunBefore(
     .selectFrom('sync_runs')
     .select(COLUMNS)
     .where('provider_id', '=', run.provider_id)
-    .where('trigger', '!=', 'refine')
+    .where('trigger', 'not in', ['refine', 'import'])
     .where('id', '<', run.id)
     .orderBy('id', 'desc')
     .limit(1)

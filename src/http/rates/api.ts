@@ -12,6 +12,7 @@ import { createKnownAddresses } from '../api/known-addresses.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
+import { exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
@@ -45,6 +46,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...ratesEndpoints(stored),
       ...convertEndpoints(stored),
       convertBatchEndpoint(stored),
+      ...exportEndpoints(deps),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],
