@@ -9,6 +9,7 @@ import { measureAgentsDesk } from './agents-desk.ts'
 import { measureBatch } from './batch.ts'
 import { measureBesideSync } from './beside-sync.ts'
 import { measureDocuments } from './documents.ts'
+import { measureExport } from './export.ts'
 import { measureBesideFastify } from './fastify/fastify.ts'
 import { type Figure, HEADING, rowOf } from './figure.ts'
 import { measureGrowth } from './growth.ts'
@@ -38,6 +39,7 @@ const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', da
 const TOPICS: Record<string, () => Promise<Figure[]>> = {
   reads: () => measureReads(dataDir, key),
   batch: () => measureBatch(dataDir, key),
+  export: () => measureExport(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),

@@ -3,6 +3,7 @@
 
 import * as v from 'valibot'
 import type { IsoDate } from '../../dates.ts'
+import { product } from '../../decimal.ts'
 import { conversionOn, loadColumnsOf } from '../../domain/rates/queries.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { AppError } from '../../errors.ts'
@@ -12,7 +13,7 @@ import { errorAnswer, invalidParameters, type ValidationItem } from '../api/erro
 import { checked } from '../api/params.ts'
 import { addUnknown } from '../api/unknown-parameters.ts'
 import { type BatchElement, NOT_AN_OBJECT, readBatch } from './batch-reader.ts'
-import { CONVERSION, encodeConversion } from './convert.ts'
+import { CONVERSION, partsOf, withAmount } from './convert.ts'
 import { RATES_ERRORS } from './errors.ts'
 
 const ELEMENTS_AT_ONCE = 200 // some milliseconds
@@ -22,6 +23,9 @@ const FIELDS_WITH_ID = [...FIELDS, 'id']
 const Fields = v.object(CONVERSION)
 type Asked = Omit<v.InferOutput<typeof Fields>, 'on'> & { day: IsoDate; details: boolean }
 type Element = { id: string | undefined } & ({ asked: Asked } | { error: AppError })
+
+/** What elements of the same currencies and day have in common: JSON without its opening brace. */
+type Known = { before: string; after: string; rate: string } | { refusal: string }
 
 export type BatchDeps = {
   cache: RateCache
@@ -51,7 +55,8 @@ export async function answerBatch(
     await loadColumnsOf(snapshot, asked)
     return snapshot
   })
-  const answering = slicesOf(elements, (one, at) => (at > 0 ? ',' : '[') + answerOf(snapshot, one))
+  const answerOf = answererOf(snapshot)
+  const answering = slicesOf(elements, (one, at) => (at > 0 ? ',' : '[') + answerOf(one))
   return chunksOf(inTurns(answering), permit)
 }
 
@@ -87,17 +92,36 @@ async function* chunksOf(slices: AsyncIterable<readonly string[]>, permit: Dispo
   yield Buffer.from(isEmpty ? '[]' : ']')
 }
 
+/** Answers elements of one snapshot. Those of the same currencies and day have all but their amount in common. */
+function answererOf(snapshot: RateSnapshot): (element: Element) => string {
+  const known = new Map<string, Known>()
+  return (element) => {
+    const start = element.id === undefined ? '{' : `{"id":${element.id},`
+    if ('error' in element) return start + refusalOf(element.error)
+    const { from, to, type, day, provider, amount } = element.asked
+    const one = known.getOrInsertComputed(`${from} ${to} ${type} ${day} ${provider}`, () =>
+      rateFor(snapshot, element.asked),
+    )
+    if ('refusal' in one) return start + one.refusal
+    return start + withAmount(one, amount, one.rate, product(amount, one.rate))
+  }
+}
+
 /** @throws what is no refusal */
-function answerOf(snapshot: RateSnapshot, element: Element): string {
-  const start = element.id === undefined ? '{' : `{"id":${element.id},`
+function rateFor(snapshot: RateSnapshot, asked: Asked): Known {
   try {
-    if ('error' in element) throw element.error
-    const found = conversionOn(snapshot, element.asked)
+    const found = conversionOn(snapshot, { ...asked, amount: '1' })
     if (found instanceof Promise) throw new TypeError('a column was not loaded')
-    return start + encodeConversion(found, element.asked).slice(1)
+    const { before, after } = partsOf(found, asked)
+    return { before: before.slice(1), after, rate: found.rate }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const { status, body } = errorAnswer(error, RATES_ERRORS)
-    return `${start}"status":${status},${body.slice(1)}`
+    return { refusal: refusalOf(error) }
   }
+}
+
+/** Status and detail, as JSON without its opening brace. */
+function refusalOf(error: AppError): string {
+  const { status, body } = errorAnswer(error, RATES_ERRORS)
+  return `"status":${status},${body.slice(1)}`
 }

@@ -102,8 +102,25 @@ export function conversionOut(found: Converted, asked: Asked) {
   }
 }
 
-/** A conversion as JSON. */
-export function encodeConversion(found: Converted, asked: Asked): string {
+/** The JSON of a conversion before its amount and after its result: the same for all amounts. */
+export function partsOf(found: Converted, asked: Asked): { before: string; after: string } {
+  const { provider, rate_date, rate_type, from_currency, to_currency, ...rest } = conversionOut(found, asked)
+  const { amount: _amount, rate: _rate, result: _result, ...after } = rest
+  const before = { provider, rate_date, rate_type, from_currency, to_currency }
+  return { before: JSON.stringify(before).slice(0, -1), after: JSON.stringify(after).slice(1) }
+}
+
+/** All of it. The decimals are canonical, so that nothing in them needs an escape. */
+export function withAmount(
+  { before, after }: { before: string; after: string },
+  amount: string,
+  rate: string,
+  result: string,
+): string {
+  return `${before},"amount":"${amount}","rate":"${rate}","result":"${result}",${after}`
+}
+
+function encodeConversion(found: Converted, asked: Asked): string {
   return JSON.stringify(conversionOut(found, asked))
 }
 
