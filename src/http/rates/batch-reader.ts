@@ -47,7 +47,7 @@ export async function readBatch(
     if (!element || name === undefined) return
     if (name === 'id') return setId(element, value)
     if (value === null && known.includes(name)) delete element.fields[name]
-    else element.fields[name] = textOf(value)
+    else setField(element.fields, name, textOf(value))
   }
   // An id that is nested is as bad as `true`; no other field is right with such a text.
   const setNested = (kind: 'object' | 'array') => set(name === 'id' ? true : kind === 'object' ? '{}' : '[]')
@@ -57,7 +57,7 @@ export async function readBatch(
       if (depth === 1 && kind === 'object') throw notAnArray()
       if (depth === 1) return true
       if (depth === 3) setNested(kind)
-      else begin(kind === 'object' ? newElement() : NOT_AN_OBJECT)
+      else begin(kind === 'object' ? { id: undefined, badId: false, fields: {} } : NOT_AN_OBJECT)
       return depth === 2 && kind === 'object'
     },
     close() {
@@ -95,9 +95,10 @@ export async function readBatch(
   return elements
 }
 
-// Without a prototype: a field may be called as one of its members is.
-function newElement(): BatchElement {
-  return { id: undefined, badId: false, fields: Object.create(null) }
+/** An object without a prototype would be slower for all of them than one definition for the one name that needs it. */
+function setField(fields: BatchElement['fields'], name: string, value: string): void {
+  if (name !== '__proto__') fields[name] = value
+  else Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function setId(element: BatchElement, value: JsonScalar): void {
