@@ -3,9 +3,9 @@
 
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Figure, median } from './figure.ts'
-import { startProgram } from './process.ts'
-import { MB } from './transfer.ts'
+import { type Figure, median } from '../figure.ts'
+import { startProgram } from '../process.ts'
+import { MB } from '../transfer.ts'
 
 const ROUNDS = 7
 const WARM = 3

@@ -1,9 +1,9 @@
 // Batches of conversions beside single requests over connections that are kept alive, of the same currencies and days; and
 // how long a probe waits meanwhile.
 
-import { addDays } from '../../src/dates.ts'
-import { type Figure, median } from './figure.ts'
-import { answersPerSecond, startProgram } from './process.ts'
+import { addDays } from '../../../src/dates.ts'
+import { type Figure, median } from '../figure.ts'
+import { answersPerSecond, startProgram } from '../process.ts'
 
 const ELEMENTS = 10_000
 const ROUNDS = 7
