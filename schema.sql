@@ -54,7 +54,7 @@ CREATE INDEX rates_rounded ON rates (rate_date, series_id) WHERE rounded_to IS N
 CREATE TABLE sync_runs (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   provider_id INTEGER NOT NULL REFERENCES providers (id),
-  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'startup', 'retry', 'cli', 'refine')),
+  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'startup', 'retry', 'cli', 'refine', 'import')),
   status      TEXT    NOT NULL CHECK (status IN ('ok', 'parcial', 'error')),
   date_from   TEXT,
   date_to     TEXT,

@@ -84,6 +84,8 @@ export const CALL = {
     'only what was uploaded at least so many times 24 hours ago',
     integer(0, 36_500),
   ),
+  format: call('FORM', 'csv or ndjson', oneOf('csv', 'ndjson')),
+  replace: flag('replace exact values, too, by those of the file; what they were is kept as a revision'),
   'dry-run': flag('only say what would be deleted'),
   url: call('URL', 'address of the server; else that of --host and --port', httpUrl),
   fresh: flag('fail too when a side of the dollar is older than two days'),

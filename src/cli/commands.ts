@@ -23,6 +23,7 @@ import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
 import { mcp } from './commands/mcp/mcp.ts'
 import { metricsDashboard, metricsRules } from './commands/metrics/metrics.ts'
+import { ratesExport, ratesImport } from './commands/rates/exchange.ts'
 import { providerDisable, providerEnable, providerList } from './commands/rates/provider.ts'
 import { revisionList } from './commands/rates/revision.ts'
 import { seriesDisable, seriesEnable, seriesList } from './commands/rates/series.ts'
@@ -88,6 +89,8 @@ export const GROUPS = [
       seriesEnable,
       seriesDisable,
       revisionList,
+      ratesExport,
+      ratesImport,
     ],
   },
   { title: 'Back up and restore', commands: [backupCreate, backupVerify, backupRestore] },

@@ -142,13 +142,13 @@ export function selectRuns(
   return query.execute()
 }
 
-/** The newest run of a provider that was there to read new rates, which refining is not. */
+/** The newest run of a provider that was there to read new rates, which refining and an import are not. */
 export async function selectNewestRun(db: Db, providerId: number): Promise<LastRun | undefined> {
   const row = await db
     .selectFrom('sync_runs')
     .select([...COLUMNS, 'token_hash', 'token_only'])
     .where('provider_id', '=', providerId)
-    .where('trigger', '!=', 'refine')
+    .where('trigger', 'not in', ['refine', 'import'])
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -164,7 +164,7 @@ export function findRunBefore(
     .selectFrom('sync_runs')
     .select(COLUMNS)
     .where('provider_id', '=', run.provider_id)
-    .where('trigger', '!=', 'refine')
+    .where('trigger', 'not in', ['refine', 'import'])
     .where('id', '<', run.id)
     .orderBy('id', 'desc')
     .limit(1)

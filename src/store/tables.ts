@@ -3,7 +3,7 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { RateType } from '../providers/provider.ts'
 
-export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine'
+export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
 /** Days that were validly answered; long enough after their date; by a source that does not round. */
 export type CoverageKind = 'answered' | 'final' | 'exact'
 /** A value that the bank changed, or a rounded one that became exact. */

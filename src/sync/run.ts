@@ -95,7 +95,7 @@ export async function syncAll(
  * The lock of a sync; undefined when a sync holds it. Refining gives it up after each window, so it is waited for, and
  * briefly so while no run is open: refining looks for its first window before it opens one.
  */
-async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
+export async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
   const begun = performance.now()
   for (;;) {
     const lock = takeLock(dataDir, 'sync.lock')

@@ -14,6 +14,8 @@ import { measureGrowth } from './growth.ts'
 import { measureMcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { PROGRAM, runToEnd } from './process.ts'
+import { measureBatch } from './rates/batch.ts'
+import { measureExport } from './rates/export.ts'
 import { measureReads } from './reads.ts'
 import { measureStart } from './start.ts'
 import { measureSync, startReplayBank, syncFrom } from './sync.ts'
@@ -36,6 +38,8 @@ const key = (await runToEnd([PROGRAM, 'key', 'create', 'bench', '--data-dir', da
 
 const TOPICS: Record<string, () => Promise<Figure[]>> = {
   reads: () => measureReads(dataDir, key),
+  batch: () => measureBatch(dataDir, key),
+  export: () => measureExport(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),

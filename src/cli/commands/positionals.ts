@@ -1,3 +1,5 @@
+import { open, unlink } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import type { Fault } from '../../domain/directory/directory.ts'
 import { AppError, codeOf, reasonOf } from '../../errors.ts'
 
@@ -37,6 +39,20 @@ export function rowOfFlags<T>(checked: { row: T; faults: [] } | { row: undefined
   if (checked.row !== undefined) return checked.row
   const faults = checked.faults.map(({ field, message }) => `--${field.replace('_id', '')} ${message}`)
   throw new AppError('usage', faults.join('; '))
+}
+
+/** A new file with this content, or none. */
+export async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
+  // Opened before the first byte is read: a content that fails at once must find the file there to remove it.
+  const file = await open(path, 'wx').catch((error: unknown) => {
+    throw newFileError(path, error)
+  })
+  try {
+    await pipeline(content, file.createWriteStream({ flush: true }))
+  } catch (error) {
+    await unlink(path)
+    throw error instanceof AppError ? error : newFileError(path, error)
+  }
 }
 
 /** Why the file of --out could not be written. */

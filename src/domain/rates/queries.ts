@@ -137,6 +137,23 @@ export function conversionOn(
   })
 }
 
+/** Reads what many conversions need, so that `conversionOn` answers each of them on this snapshot at once. */
+export async function loadColumnsOf(
+  snapshot: RateSnapshot,
+  conversions: Iterable<{ provider: string; from: string; to: string; type: RateType }>,
+): Promise<void> {
+  const seen = new Set<string>()
+  const needed = new Set<SeriesRow>()
+  for (const { provider, from, to, type } of conversions) {
+    const key = `${from} ${to} ${type} ${provider}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
+    if ('legs' in route) for (const { series } of route.legs) needed.add(series)
+  }
+  await snapshot.columns([...needed])
+}
+
 /**
  * The days of a history: without `to` up to today, also where it begins later, so that it is empty then; without `from`
  * of 90 days (decisions 2.8). Undefined: it would end before it begins.

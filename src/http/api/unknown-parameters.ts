@@ -18,13 +18,19 @@ const SYNONYMS = new Map([
 ])
 const LONGEST_SHOWN = 60
 
-/** Adds a fault for each parameter that is not among the known. Names that begin with `_` are cache busters: ignored. */
+/**
+ * Adds a fault for each parameter that is not among the known. Names that begin with `_` are cache busters: ignored, but in
+ * a body, which no cache sees.
+ */
 export function addUnknown(
   sent: Readonly<Record<string, string>>,
   known: readonly string[],
   faults: ValidationItem[],
+  { takesBusters = true } = {},
 ): void {
-  const unknown = Object.keys(sent).filter((name) => !known.includes(name) && !name.startsWith('_'))
+  const unknown = Object.keys(sent).filter(
+    (name) => !known.includes(name) && !(takesBusters && name.startsWith('_')),
+  )
   if (unknown.length === 0) return
   const faulty = new Set(faults.map(({ loc: [source, name] }) => source === 'query' && name))
   for (const name of unknown) {

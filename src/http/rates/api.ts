@@ -10,7 +10,9 @@ import type { Api } from '../api/api.ts'
 import { type Keyring, keyCredentials, type SessionOf } from '../api/auth.ts'
 import { createKnownAddresses } from '../api/known-addresses.ts'
 import { convertEndpoints } from './convert.ts'
+import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
+import { exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
@@ -43,6 +45,8 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...seriesEndpoints(stored),
       ...ratesEndpoints(stored),
       ...convertEndpoints(stored),
+      convertBatchEndpoint(stored),
+      ...exportEndpoints(deps),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],

@@ -15,7 +15,17 @@ import {
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 
-const ConversionOut = v.pipe(
+/** What a conversion is of, as texts of a client. */
+export const CONVERSION = {
+  amount: AmountParam,
+  from: CurrencyParam,
+  to: CurrencyParam,
+  provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
+  type: v.optional(RateTypeParam, 'venta'),
+  on: v.optional(OnParam),
+}
+
+export const ConversionOut = v.pipe(
   v.object({
     provider: v.string(),
     rate_date: Day,
@@ -59,12 +69,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
         'By one published value, forward or inverse, or by two through the pivot currency. `rate_date` is the older of ' +
         'the days of the values. Decimals are texts, so that no digit is lost.',
       query: v.object({
-        amount: AmountParam,
-        from: CurrencyParam,
-        to: CurrencyParam,
-        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
-        type: v.optional(RateTypeParam, 'venta'),
-        on: v.optional(OnParam),
+        ...CONVERSION,
         details: v.optional(booleanParam('Whether the published values are shown too'), 'false'),
       }),
       answer: ConversionOut,
@@ -95,6 +100,24 @@ export function conversionOut(found: Converted, asked: Asked) {
     rounded_to: found.roundedTo,
     legs: asked.details ? found.legs.map(legOut) : undefined,
   }
+}
+
+/** The JSON of a conversion before its amount and after its result: the same for all amounts. */
+export function partsOf(found: Converted, asked: Asked): { before: string; after: string } {
+  const { provider, rate_date, rate_type, from_currency, to_currency, ...rest } = conversionOut(found, asked)
+  const { amount: _amount, rate: _rate, result: _result, ...after } = rest
+  const before = { provider, rate_date, rate_type, from_currency, to_currency }
+  return { before: JSON.stringify(before).slice(0, -1), after: JSON.stringify(after).slice(1) }
+}
+
+/** All of it. The decimals are canonical, so that nothing in them needs an escape. */
+export function withAmount(
+  { before, after }: { before: string; after: string },
+  amount: string,
+  rate: string,
+  result: string,
+): string {
+  return `${before},"amount":"${amount}","rate":"${rate}","result":"${result}",${after}`
 }
 
 function encodeConversion(found: Converted, asked: Asked): string {

@@ -11,7 +11,7 @@ export const SyncRunOut = v.pipe(
   v.object({
     id: Count,
     provider_id: Count,
-    trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine']),
+    trigger: v.picklist(['scheduler', 'startup', 'retry', 'cli', 'refine', 'import']),
     status: v.picklist(['ok', 'parcial', 'error']),
     date_from: v.nullable(Day),
     date_to: v.nullable(Day),

@@ -103,13 +103,56 @@ CREATE TABLE hook_days (
 ) STRICT, WITHOUT ROWID;
 `
 
+const IMPORTED_RUNS = `
+DROP INDEX rate_revisions_by_series;
+ALTER TABLE rate_revisions RENAME TO rate_revisions_before;
+ALTER TABLE sync_runs RENAME TO sync_runs_before;
+CREATE TABLE sync_runs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  provider_id INTEGER NOT NULL REFERENCES providers (id),
+  trigger     TEXT    NOT NULL CHECK (trigger IN ('scheduler', 'startup', 'retry', 'cli', 'refine', 'import')),
+  status      TEXT    NOT NULL CHECK (status IN ('ok', 'parcial', 'error')),
+  date_from   TEXT,
+  date_to     TEXT,
+  inserted    INTEGER NOT NULL DEFAULT 0,
+  updated     INTEGER NOT NULL DEFAULT 0,
+  unchanged   INTEGER NOT NULL DEFAULT 0,
+  message     TEXT,
+  started_at  TEXT    NOT NULL,
+  finished_at TEXT,
+  token_hash  TEXT CHECK (length(token_hash) = 64),
+  token_only  INTEGER NOT NULL DEFAULT 0 CHECK (token_only IN (0, 1))
+) STRICT;
+INSERT INTO sync_runs SELECT * FROM sync_runs_before;
+CREATE TABLE rate_revisions (
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  series_id      INTEGER NOT NULL REFERENCES series (id),
+  rate_date      TEXT    NOT NULL,
+  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined')),
+  old_value      TEXT    NOT NULL,
+  old_rounded_to INTEGER,
+  old_stored_at  INTEGER,
+  new_value      TEXT    NOT NULL,
+  replaced_at    TEXT    NOT NULL,
+  run_id         INTEGER NOT NULL REFERENCES sync_runs (id)
+) STRICT;
+INSERT INTO rate_revisions SELECT * FROM rate_revisions_before;
+CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
+DELETE FROM sqlite_sequence WHERE name IN ('sync_runs', 'rate_revisions');
+INSERT INTO sqlite_sequence (name, seq)
+  SELECT replace(name, '_before', ''), seq FROM sqlite_sequence
+  WHERE name IN ('sync_runs_before', 'rate_revisions_before');
+DROP TABLE rate_revisions_before;
+DROP TABLE sync_runs_before;
+`
+
 // What one released version changed is one entry.
 export const MIGRATIONS: readonly string[] = [
   DOCUMENTS,
   TOKENS_OF_A_COMPANY,
   COVERAGE_TO_ROTATION,
   LOGIN_LINKS,
-  AGENTS_DESK + HOOKS,
+  AGENTS_DESK + HOOKS + IMPORTED_RUNS,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

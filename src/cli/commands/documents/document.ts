@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
 import { openBlobs } from '../../../store/blobs/blobs.ts'
@@ -9,7 +7,7 @@ import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, type Terminal, table } from '../../command.ts'
-import { newFileError, parseId } from '../positionals.ts'
+import { parseId, writeNew } from '../positionals.ts'
 
 export const documentList = command({
   name: 'document list',
@@ -127,19 +125,5 @@ async function* checked(document: DocumentRow, bytes: AsyncIterable<Buffer>, sto
   if (sha256 !== document.sha256) {
     const was = `its SHA-256 is ${sha256}, not ${document.sha256}`
     throw new AppError('failed', `the content of document ${document.id} is damaged: ${was}`)
-  }
-}
-
-/** A new file with this content, or none. */
-async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-  // Opened before the first byte is read: a content that fails at once must find the file there to remove it.
-  const file = await open(path, 'wx').catch((error: unknown) => {
-    throw newFileError(path, error)
-  })
-  try {
-    await pipeline(content, file.createWriteStream({ flush: true }))
-  } catch (error) {
-    await unlink(path)
-    throw error instanceof AppError ? error : newFileError(path, error)
   }
 }

@@ -21,6 +21,15 @@ un secreto cayó en malas manos, --overlap 0 lo anula de inmediato.`
 const NEEDS = `Leen lo que serve muestra con --metrics o --metrics-port (cambista manual logs).`
 
 export const ABOUTS: Abouts = {
+  export: `El formato es el de --format; si no se indica, el de la terminación de ARCHIVO (.csv, .ndjson), y si no, CSV:
+  provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at
+En CSV, los días que se conocen están en líneas que empiezan con #. La última línea tiene la cantidad de valores y el
+SHA-256 de todas las líneas anteriores: así cambista import sabe si un archivo está completo. El servidor puede seguir
+en marcha.`,
+  import: `Un archivo alterado, o al que le falta el final, se rechaza por completo. Los valores nuevos se guardan con el instante
+que dice el archivo, y los días que él conoce se conocen aquí. Los valores redondeados pasan a ser los del archivo
+donde este tiene más dígitos. Un valor exacto nunca cambia sin --replace: los que difieren se cuentan, y el código de
+salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un segundo.`,
   web: `El enlace inicia la sesión de un navegador con una clave (tipos de cambio), con un token (documentos) o con ambos.
 Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los secretos no hacen falta ni se muestran.
 La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la

@@ -76,6 +76,10 @@ export const SUMMARIES: Record<CommandName, string> = {
   'series enable': 'vuelve a sincronizar esta serie; se descargan los días que le faltan',
   'series disable': 'deja de sincronizar esta serie; lo que ya está guardado se sigue sirviendo',
   'revision list': 'lista los valores publicados que el banco corrigió: cuáles, cuándo, de cuánto a cuánto',
+  export:
+    'escribe todos los tipos de cambio guardados, y qué días se conocen, en un ARCHIVO nuevo o en stdout',
+  import:
+    'guarda los tipos de cambio de un archivo de cambista export, para un servidor que no llega al banco',
   'backup create':
     'respalda la base de datos y los documentos en un juego de respaldos, esté el servidor en marcha o no',
   'backup verify':

@@ -87,6 +87,9 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   after: 'solo los que tienen un id mayor, para continuar donde terminó la lista anterior',
   before: 'solo los que tienen un id menor, para continuar donde terminó la lista anterior',
   'older-than': 'solo lo que se cargó hace al menos esta cantidad de días (de 24 horas)',
+  format: 'csv o ndjson',
+  replace:
+    'reemplaza también valores exactos por los del archivo; el valor anterior se conserva como revisión',
   'dry-run': 'solo dice qué se eliminaría',
   url: 'dirección del servidor; si no se indica, la de --host y --port',
   fresh: 'falla también si la compra o la venta del dólar tiene más de dos días de antigüedad',
@@ -106,6 +109,7 @@ export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
   'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
   mcp: { url: 'dirección del servidor al que se pregunta' },
+  import: { 'dry-run': 'solo cuenta lo que se guardaría' },
   'cert create': {
     host: 'nombre o dirección IP con que preguntan los clientes; varios se separan por comas o se repite la opción',
     out: 'directorio para cert.pem y key.pem; se crea si no existe',

@@ -9,6 +9,7 @@ const PLACEHOLDERS: Record<string, string> = {
   EVENT: 'EVENTO',
   FAMILY: 'FAMILIA',
   FILE: 'ARCHIVO',
+  FORM: 'FORMATO',
   FORMAT: 'FORMATO',
   LEVEL: 'NIVEL',
   METHOD: 'MÉTODO',

@@ -1,0 +1,127 @@
+// The two forms of an export, CSV and NDJSON, for writing and for reading: of each series first the days that are covered,
+// then its values, and at the end how many values there are and the SHA-256 of every byte before (decisions 2.21).
+
+import type { IsoDate } from '../../dates.ts'
+import type { Interval } from '../../intervals.ts'
+import type { SeriesRow } from '../../store/series.ts'
+
+export type ExportFormat = 'csv' | 'ndjson'
+
+/** Which series a line is of. */
+export type ExportedSeries = {
+  provider: string
+  series_id: number
+  external_code: string
+  pair: string
+  rate_type: string
+}
+
+/** A value; `stored_at` is an instant with milliseconds. */
+export type ExportedValue = {
+  rate_date: IsoDate
+  value: string
+  rounded_to: number | null
+  stored_at: string
+}
+
+export type ExportLine =
+  | { kind: 'value'; series: ExportedSeries; value: ExportedValue }
+  | { kind: 'covered'; series: ExportedSeries; days: Interval }
+  | { kind: 'end'; count: number; sha256: string }
+
+export const CSV_HEADER =
+  'provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at'
+
+const COVERED = '# covered,'
+const END = '# end,'
+
+/** Writes the lines of a form. What a series begins its lines with is made once for all of them. */
+export type LineWriter = {
+  header: string
+  covered(series: ExportedSeries, days: Interval): string
+  /** The beginning of a line of a value of this series, up to its day. */
+  prefix(series: ExportedSeries): string
+  /** The rest of it; `storedAt` is the instant as text. */
+  rest(day: IsoDate, value: string, roundedTo: number | undefined, storedAt: string): string
+  end(count: number, sha256: string): string
+}
+
+export const WRITERS: Record<ExportFormat, LineWriter> = {
+  csv: {
+    header: `${CSV_HEADER}\n`,
+    covered: (series, { from, to }) => `${COVERED}${csvOf(series)},${from},${to}\n`,
+    prefix: (series) => `${csvOf(series)},`,
+    rest: (day, value, roundedTo, storedAt) => `${day},${value},${roundedTo ?? ''},${storedAt}\n`,
+    end: (count, sha256) => `${END}${count},${sha256}\n`,
+  },
+  ndjson: {
+    header: '',
+    covered: (series, { from, to }) =>
+      `${JSON.stringify({ ...series, covered_from: from, covered_to: to })}\n`,
+    prefix: (series) => `${JSON.stringify(series).slice(0, -1)},"rate_date":"`,
+    rest: (day, value, roundedTo, storedAt) =>
+      `${day}","value":"${value}","rounded_to":${roundedTo ?? null},"stored_at":"${storedAt}"}\n`,
+    end: (count, sha256) => `${JSON.stringify({ count, sha256 })}\n`,
+  },
+}
+
+/** What a line of a file says, without its end; undefined: it is none of an export. What it says is not judged. */
+export function readLine(line: string, format: ExportFormat): ExportLine | undefined {
+  return format === 'csv' ? readCsv(line) : readJson(line)
+}
+
+export function exportedSeries(series: SeriesRow, provider: string): ExportedSeries {
+  return {
+    provider,
+    series_id: series.id,
+    external_code: series.external_code,
+    pair: `${series.base_currency}/${series.quote_currency}`,
+    rate_type: series.rate_type,
+  }
+}
+
+/** Codes and pairs have neither commas nor quotes: what is known of providers is built into the program. */
+function csvOf({ provider, series_id, external_code, pair, rate_type }: ExportedSeries): string {
+  return `${provider},${series_id},${external_code},${pair},${rate_type}`
+}
+
+function readCsv(line: string): ExportLine | undefined {
+  if (line.startsWith(END)) {
+    const [count = '', sha256 = '', ...more] = line.slice(END.length).split(',')
+    return more.length === 0 && /^\d+$/.test(count)
+      ? { kind: 'end', count: Number(count), sha256 }
+      : undefined
+  }
+  const isCovered = line.startsWith(COVERED)
+  const cells = (isCovered ? line.slice(COVERED.length) : line).split(',')
+  if (cells.length !== (isCovered ? 7 : 9)) return undefined
+  const [provider = '', id = '', external_code = '', pair = '', rate_type = '', ...rest] = cells
+  if (!/^\d{1,15}$/.test(id)) return undefined
+  const series = { provider, series_id: Number(id), external_code, pair, rate_type }
+  if (isCovered) return { kind: 'covered', series, days: { from: rest[0] ?? '', to: rest[1] ?? '' } }
+  const [rate_date = '', value = '', rounded = '', stored_at = ''] = rest
+  if (!/^\d{0,2}$/.test(rounded)) return undefined
+  const rounded_to = rounded === '' ? null : Number(rounded)
+  return { kind: 'value', series, value: { rate_date, value, rounded_to, stored_at } }
+}
+
+function readJson(line: string): ExportLine | undefined {
+  let row: Record<string, unknown>
+  try {
+    row = JSON.parse(line)
+  } catch {
+    return undefined
+  }
+  if (typeof row !== 'object' || row === null) return undefined
+  const { count, sha256, provider, series_id, external_code, pair, rate_type } = row
+  if (typeof count === 'number' && typeof sha256 === 'string') return { kind: 'end', count, sha256 }
+  const texts = [provider, external_code, pair, rate_type]
+  if (!texts.every((one) => typeof one === 'string') || !Number.isSafeInteger(series_id)) return undefined
+  const series = { provider, series_id, external_code, pair, rate_type } as ExportedSeries
+  const { covered_from: from, covered_to: to, rate_date, value, rounded_to, stored_at } = row
+  if (typeof from === 'string' && typeof to === 'string')
+    return { kind: 'covered', series, days: { from, to } }
+  if (![rate_date, value, stored_at].every((one) => typeof one === 'string')) return undefined
+  if (rounded_to !== null && !Number.isInteger(rounded_to)) return undefined
+  return { kind: 'value', series, value: { rate_date, value, rounded_to, stored_at } as ExportedValue }
+}

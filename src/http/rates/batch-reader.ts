@@ -1,0 +1,123 @@
+// Reads the body of a batch of conversions: an array of objects. Of each it keeps the texts of the fields, so that they are
+// checked as the parameters of a URL are; a number stays the text that it was written as. What is wrong with an element is
+// that element's; what is no JSON, or no array, is refused as a whole.
+
+import { AppError } from '../../errors.ts'
+import { notJson } from '../../json/error.ts'
+import { createJsonScanner } from '../../json/scanner.ts'
+import { createUtf8Check } from '../../json/utf8.ts'
+import { type JsonScalar, TOO_LONG } from '../../json/value.ts'
+import { invalidParameters } from '../api/errors.ts'
+
+/** One that is asked for; NOT_AN_OBJECT stands for any other value. */
+export type BatchElement = {
+  /** As JSON, to be answered as it was sent; undefined: there is none. */
+  id: string | undefined
+  /** Whether an id was sent that is neither a text nor an integer. */
+  badId: boolean
+  /** The fields that were sent, as texts. What was `null` was not sent. */
+  fields: Record<string, string>
+}
+
+export const NOT_AN_OBJECT = Symbol('an element that is no object')
+
+const MOST_UNKNOWN = 8 // fields of an element; each is compared with those that there are
+
+/**
+ * The elements of a body. `known` are the fields that an element may have, beside `id`.
+ * @throws AppError `bad-request`, `invalid`, or `too-large` for more than `most`; and what the body throws
+ */
+export async function readBatch(
+  body: AsyncGenerator<Uint8Array, void>,
+  known: readonly string[],
+  { most, maxBytes }: { most: number; maxBytes: number },
+): Promise<(BatchElement | typeof NOT_AN_OBJECT)[]> {
+  const elements: (BatchElement | typeof NOT_AN_OBJECT)[] = []
+  let depth = 0
+  let element: BatchElement | undefined
+  let unknown = 0
+  let name: string | undefined
+  const begin = (one: BatchElement | typeof NOT_AN_OBJECT) => {
+    if (elements.length === most) throw tooMany(most)
+    elements.push(one)
+    element = one === NOT_AN_OBJECT ? undefined : one
+    unknown = 0
+  }
+  const set = (value: JsonScalar) => {
+    if (!element || name === undefined) return
+    if (name === 'id') return setId(element, value)
+    if (value === null && known.includes(name)) delete element.fields[name]
+    else setField(element.fields, name, textOf(value))
+  }
+  // An id that is nested is as bad as `true`; no other field is right with such a text.
+  const setNested = (kind: 'object' | 'array') => set(name === 'id' ? true : kind === 'object' ? '{}' : '[]')
+  const scanner = createJsonScanner({
+    open(kind) {
+      depth++
+      if (depth === 1 && kind === 'object') throw notAnArray()
+      if (depth === 1) return true
+      if (depth === 3) setNested(kind)
+      else begin(kind === 'object' ? { id: undefined, badId: false, fields: {} } : NOT_AN_OBJECT)
+      return depth === 2 && kind === 'object'
+    },
+    close() {
+      depth--
+    },
+    key(sent) {
+      name = sent === TOO_LONG ? '…' : sent
+      if (name === 'id' || known.includes(name)) return
+      if (element && !Object.hasOwn(element.fields, name) && ++unknown > MOST_UNKNOWN) name = undefined
+    },
+    value(value) {
+      if (depth === 0) throw notAnArray()
+      if (depth === 1) begin(NOT_AN_OBJECT)
+      else set(value)
+    },
+    keep: () => (depth === 2 && name === undefined ? 0 : maxBytes),
+    wantsPieces: () => false,
+    piece: () => false,
+    endOfPieces() {},
+    isBusy: () => false,
+  })
+  const isUtf8 = createUtf8Check()
+  let read = 0
+  try {
+    for (let next = await body.next(); next.done !== true; next = await body.next()) {
+      const chunk = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength)
+      if (!isUtf8(chunk)) throw notJson('not UTF-8 in the block that begins', read)
+      scanner.push(chunk)
+      read += chunk.length
+    }
+  } finally {
+    await body.return()
+  }
+  scanner.end()
+  return elements
+}
+
+/** An object without a prototype would be slower for all of them than one definition for the one name that needs it. */
+function setField(fields: BatchElement['fields'], name: string, value: string): void {
+  if (name !== '__proto__') fields[name] = value
+  else Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function setId(element: BatchElement, value: JsonScalar): void {
+  const isInteger = typeof value === 'object' && value !== null && /^-?\d+$/.test(value.number)
+  element.id = typeof value === 'string' ? JSON.stringify(value) : isInteger ? textOf(value) : undefined
+  element.badId = value !== null && element.id === undefined
+}
+
+function textOf(value: JsonScalar): string {
+  if (typeof value === 'object' && value !== null) return value.number
+  return value === TOO_LONG ? '' : String(value)
+}
+
+function notAnArray(): AppError {
+  const msg =
+    'the body must be an array of conversions, such as [{"amount": "15", "from": "USD", "to": "CRC"}]'
+  return invalidParameters([{ loc: ['body'], msg, type: 'array' }])
+}
+
+function tooMany(most: number): AppError {
+  return new AppError('too-large', `At most ${most} conversions in one request: send the others in another`)
+}

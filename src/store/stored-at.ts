@@ -1,0 +1,35 @@
+// When the values of a series were committed. A sync stores thousands of values at once, so the instants of a series are
+// told as runs: each from a day on, until the next begins.
+
+import { sql } from 'kysely'
+import type { IsoDate } from '../dates.ts'
+import { findSeriesRevision } from './series.ts'
+import type { Db } from './tables.ts'
+
+/** From this value on they were stored at this instant, in milliseconds since 1970. */
+export type StoredAtRun = { from: IsoDate; storedAt: number }
+
+/**
+ * The instants of a series, by day; undefined when its values are not of this data revision any more (SQLite only: a row
+ * for each value would take as long as the whole export).
+ */
+export function selectStoredAtRuns(
+  db: Db,
+  series: { id: number; revision: number },
+): Promise<StoredAtRun[] | undefined> {
+  return db
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
+      const { rows } = await sql<StoredAtRun>`
+        select rate_date as "from", stored_at as storedAt
+        from (
+          select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
+          from rates where series_id = ${series.id}
+        )
+        where before is not stored_at order by rate_date
+      `.execute(trx)
+      return rows
+    })
+}

@@ -1,0 +1,222 @@
+// Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
+// stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
+
+import type { Clock } from '../dates.ts'
+import type { SeriesInFile } from '../domain/rates/export-file.ts'
+import { AppError, reasonOf } from '../errors.ts'
+import { joined, runsOf, without } from '../intervals.ts'
+import type { Provider } from '../providers/provider.ts'
+import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
+import { raiseRevision } from '../store/meta.ts'
+import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
+import { insertRevisions } from '../store/revisions.ts'
+import { insertSeries } from '../store/series.ts'
+import {
+  closeInterruptedRuns,
+  closeRun,
+  INTERRUPTED,
+  insertRun,
+  type SyncCounts,
+  type SyncRunRow,
+} from '../store/sync-runs.ts'
+import type { Db } from '../store/tables.ts'
+import { type Changes, changesOf } from './accept.ts'
+import { type Matched, matched, newSeries } from './import-series.ts'
+import { takeSyncLock } from './run.ts'
+
+export type ImportDeps = {
+  db: Db
+  dataDir: string
+  clock: Clock
+  providers: readonly Provider[]
+  signal: AbortSignal
+}
+
+export type ImportOptions = {
+  /** Whether exact values may be replaced by others. */
+  replace: boolean
+  /** Whether it is only counted. */
+  dryRun: boolean
+}
+
+/** What an import did of one provider, or would do; `kept` are exact values of which the file has others. */
+export type ImportEnd = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
+
+/**
+ * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have; then
+ * nothing was changed
+ */
+export async function importRates(
+  deps: ImportDeps,
+  files: readonly SeriesInFile[],
+  options: ImportOptions,
+): Promise<ImportEnd[]> {
+  const { db, dataDir, clock } = deps
+  if (options.dryRun) return importAll(deps, await matched(deps, files), options)
+  const lock = await takeSyncLock(db, dataDir)
+  if (!lock) throw new AppError('conflict', `a sync is already running on ${dataDir}`)
+  try {
+    await closeInterruptedRuns(db, clock().toISOString())
+    return await importAll(deps, await matched(deps, files), options)
+  } finally {
+    lock.release()
+  }
+}
+
+async function importAll(
+  deps: ImportDeps,
+  series: readonly Matched[],
+  options: ImportOptions,
+): Promise<ImportEnd[]> {
+  const ends: ImportEnd[] = []
+  for (const [id, ofProvider] of Map.groupBy(series, ({ providerId }) => providerId)) {
+    ends.push(await importProvider(deps, id, ofProvider, options))
+  }
+  return ends
+}
+
+async function importProvider(
+  { db, clock, signal }: ImportDeps,
+  providerId: number,
+  series: readonly Matched[],
+  options: ImportOptions,
+): Promise<ImportEnd> {
+  const provider = series[0]?.provider.code ?? ''
+  const end: ImportEnd = { provider, inserted: 0, updated: 0, unchanged: 0, kept: 0, run: undefined }
+  const range = rangeOf(series)
+  const runId = options.dryRun
+    ? undefined
+    : await insertRun(db, { providerId, trigger: 'import', ...range, startedAt: clock().toISOString() })
+  let problem: string | undefined
+  try {
+    // Both sides of a pair together, as a sync stores them.
+    for (const sides of Map.groupBy(series, ({ file }) => file.series.pair).values()) {
+      if (signal.aborted) {
+        problem = `${INTERRUPTED}: the program was stopped`
+        break
+      }
+      const counts = await db
+        .transaction()
+        .execute((trx) => importPair(trx, sides, { ...options, clock, runId }))
+      end.inserted += counts.inserted
+      end.updated += counts.updated
+      end.unchanged += counts.unchanged
+      end.kept += counts.kept
+    }
+  } catch (error) {
+    problem = reasonOf(error)
+  }
+  if (!problem && end.kept > 0)
+    problem = `${end.kept} exact values were kept of which the file has others: see --replace`
+  const { inserted, updated, unchanged } = end
+  if (runId !== undefined) {
+    const status = problem === undefined ? 'ok' : inserted + updated + unchanged > 0 ? 'parcial' : 'error'
+    const message = problem ?? null
+    const finishedAt = clock().toISOString()
+    end.run = await closeRun(db, runId, { inserted, updated, unchanged, status, message, finishedAt })
+  }
+  return end
+}
+
+type PairCounts = SyncCounts & { kept: number }
+
+async function importPair(
+  trx: Db,
+  sides: readonly Matched[],
+  options: ImportOptions & { clock: Clock; runId: number | undefined },
+): Promise<PairCounts> {
+  const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
+  const changedIds = new Set<number>()
+  const answered = await selectCoverage(trx)
+  const exact = await selectCoverage(trx, 'exact')
+  let isChanged = false
+  for (const { file, stored, provider, providerId } of sides) {
+    const id =
+      stored?.id ?? (options.runId && (await insertSeries(trx, providerId, newSeries(provider, file))))
+    const before = id
+      ? await selectRatesIn(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' })
+      : []
+    const { changes, kept } = changesFrom(file, id || 0, before, options.replace)
+    sum.inserted += changes.inserted
+    sum.updated += changes.updated
+    sum.unchanged += changes.unchanged
+    sum.kept += kept
+    if (!id || options.runId === undefined) continue
+    await storeChanges(trx, file, changes, options.clock(), options.runId)
+    const known = answered.get(id) ?? []
+    const covered = file.covered.reduce((days, one) => joined(days, one), known)
+    const isCoverageNew = JSON.stringify(covered) !== JSON.stringify(known)
+    if (isCoverageNew) await replaceCoverage(trx, 'answered', new Map([[id, covered]]))
+    await forgetExact(trx, id, exact, changes)
+    if (changes.writes.length > 0) changedIds.add(id)
+    isChanged ||= isCoverageNew || changes.writes.length > 0 || stored === undefined
+  }
+  if (isChanged) await markSeriesChanged(trx, [...changedIds], await raiseRevision(trx))
+  return sum
+}
+
+/** What a series of the file changes. Exact values stay, unless they may be replaced. */
+function changesFrom(
+  { series, values }: SeriesInFile,
+  id: number,
+  before: readonly StoredRate[],
+  replace: boolean,
+): { changes: Changes; kept: number } {
+  const code = series.external_code
+  const accepted = values.map(({ rate_date, value, rounded_to }) => ({
+    ...{ code, day: rate_date, value, roundedTo: rounded_to },
+  }))
+  const changes = changesOf(accepted, new Map([[code, id]]), before)
+  if (replace) return { changes, kept: 0 }
+  const kept = new Set(
+    changes.revisions.flatMap(({ rate_date, old_rounded_to }) =>
+      old_rounded_to === null ? [rate_date] : [],
+    ),
+  )
+  changes.updated -= kept.size
+  changes.writes = changes.writes.filter(({ rate_date }) => !kept.has(rate_date))
+  changes.revisions = changes.revisions.filter(({ rate_date }) => !kept.has(rate_date))
+  return { changes, kept: kept.size }
+}
+
+/** A new value has the instant that the file says; what replaces another one was not known here before now. */
+async function storeChanges(
+  trx: Db,
+  { values }: SeriesInFile,
+  { writes, revisions }: Changes,
+  now: Date,
+  runId: number,
+): Promise<void> {
+  const replaced = new Set(revisions.map(({ rate_date }) => rate_date))
+  const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
+  const byInstant = Map.groupBy(writes, ({ rate_date }) =>
+    replaced.has(rate_date) ? now.getTime() : (instants.get(rate_date) ?? now.getTime()),
+  )
+  for (const [storedAt, rates] of byInstant) await upsertRates(trx, rates, storedAt)
+  await insertRevisions(
+    trx,
+    revisions.map((one) => ({ ...one, replaced_at: now.toISOString(), run_id: runId })),
+  )
+}
+
+/** What became rounded by a file is read again when there is a source that does not round. */
+async function forgetExact(trx: Db, id: number, exact: Coverage, { writes }: Changes): Promise<void> {
+  const known = exact.get(id) ?? []
+  const rounded = runsOf(
+    writes.flatMap(({ rate_date, rounded_to }) => (rounded_to === null ? [] : [rate_date])),
+  )
+  if (known.length === 0 || rounded.length === 0) return
+  const left = rounded.reduce((days, one) => without(days, one), known)
+  await replaceCoverage(trx, 'exact', new Map([[id, left]]))
+}
+
+function rangeOf(series: readonly Matched[]): { dateFrom: string; dateTo: string } {
+  const days = series
+    .flatMap(({ file: { covered, values } }) => [
+      ...[covered[0]?.from, covered.at(-1)?.to],
+      ...[values[0]?.rate_date, values.at(-1)?.rate_date],
+    ])
+    .filter((day) => day !== undefined)
+    .sort()
+  return { dateFrom: days[0] ?? '', dateTo: days.at(-1) ?? '' }
+}

@@ -1,0 +1,95 @@
+// Batches of conversions beside single requests over connections that are kept alive, of the same currencies and days; and
+// how long a probe waits meanwhile.
+
+import { addDays } from '../../../src/dates.ts'
+import { type Figure, median } from '../figure.ts'
+import { answersPerSecond, startProgram } from '../process.ts'
+
+const ELEMENTS = 10_000
+const ROUNDS = 7
+const WARM = 10
+const CURRENCIES = ['USD', 'EUR', 'JPY', 'GBP', 'MXN', 'CHF', 'CAD']
+
+/** `dataDir` has the history since 1983. */
+export async function measureBatch(dataDir: string, key: string): Promise<Figure[]> {
+  const server = await startProgram(dataDir)
+  const origin = `http://127.0.0.1:${server.port}`
+  const headers = { 'X-API-Key': key }
+  const [ofAYear, ofDecades] = [bodyOf(365), bodyOf(15_000)]
+  const batch = async (body = ofAYear) => {
+    const began = performance.now()
+    const answer = await fetch(`${origin}/api/v1/convert/batch`, { method: 'POST', headers, body })
+    const size = (await answer.arrayBuffer()).byteLength // not parsed: the client has a thread of the machine, too
+    if (!answer.ok || size < ELEMENTS * 100) throw new Error(`batch: ${answer.status}, ${size} bytes`)
+    return performance.now() - began
+  }
+  const paths = CURRENCIES.map(
+    (from) => `/api/v1/convert?amount={n}.25&from=${from}&to=CRC&on={day}&details=true`,
+  )
+  const order = { port: server.port, headers, paths }
+  for (let at = 0; at < WARM; at += 1) await batch() // reads the columns, and is compiled
+  await answersPerSecond({ ...order, ms: 500 })
+  const seen = {
+    batch: [] as number[],
+    decades: [] as number[],
+    single: [] as number[],
+    probe: [] as number[],
+  }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    seen.single.push(await answersPerSecond(order))
+    seen.batch.push((ELEMENTS * 1000) / (await batch()))
+    seen.decades.push((ELEMENTS * 1000) / (await batch(ofDecades)))
+  }
+  let isOver = false
+  const batches = Promise.all([batch(), batch(), batch()]).then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const began = performance.now()
+    await (await fetch(`${origin}/healthz`)).arrayBuffer()
+    seen.probe.push(performance.now() - began)
+  }
+  await batches
+  await server.stop()
+  const [ours, single, slowest] = [median(seen.batch), median(seen.single), Math.max(...seen.probe)]
+  const decades = median(seen.decades)
+  const perSecond = `${ours.toFixed(0)}/s`
+  return [
+    {
+      work: "conversions in batches of 10,000, a year's days (limit: 60,000/s)",
+      ...{ ours: perSecond, limit: '60000/s', measured: ours / 60_000, unit: '', must: { atLeast: 1 } },
+    },
+    {
+      work: 'the same (limit: single requests)',
+      ...{ ours: perSecond, limit: `${single.toFixed(0)}/s`, measured: ours / single },
+      ...{ unit: ' times', must: { atLeast: 5 } },
+    },
+    {
+      work: 'the same, each on a day of its own in 40 years (limit: single requests)',
+      ...{ ours: `${decades.toFixed(0)}/s`, limit: `${single.toFixed(0)}/s`, measured: decades / single },
+      unit: ' times',
+    },
+    {
+      work: 'slowest /healthz beside three batches (limit: 100 ms)',
+      ...{
+        ours: `${slowest.toFixed(1)} ms`,
+        limit: '100 ms',
+        measured: slowest / 100,
+        unit: '',
+        must: { atMost: 1 },
+      },
+    },
+  ]
+}
+
+/** Of as many days, in all currencies. */
+function bodyOf(days: number): string {
+  const elements = Array.from({ length: ELEMENTS }, (_, at) => ({
+    id: at,
+    amount: `${(at * 7919) % 100_000}.25`,
+    from: CURRENCIES[at % CURRENCIES.length],
+    to: 'CRC',
+    on: addDays('1984-01-01', (at * 7919) % days),
+  }))
+  return JSON.stringify(elements)
+}

@@ -1,0 +1,230 @@
+// cambista export and import: what one server knows, in another that never asked the bank (decisions 2.21).
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inventedValue } from '../../../../src/demo/invented-rates.ts'
+import { openApp, storeAsOtherProcess, withinASecond } from '../../../api/support.ts'
+import { temporaryDirectory } from '../../../support/app.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const HOLE = { from: '2025-11-01', to: '2026-01-10' }
+
+const app = await openApp({
+  backfillFrom: '2026-01-11',
+  bank: { value: (code, day) => (day > '2026-03-01' && code === '318' ? null : inventedValue(code, day)) },
+})
+await app.sync()
+await app.sync({ from: '2025-10-01', to: '2025-10-31' }) // an island: the days after it are a hole
+const other = await openApp() // a bank that is never asked
+const dir = temporaryDirectory({ after: () => {} } as never)
+const file = (name: string) => join(dir, name)
+
+const exported = async (name: string, from = app.dataDir, ...words: string[]) => {
+  const end = await runCommand(['export', file(name), '--data-dir', from, ...words])
+  assert.equal(end.code, 0, end.err)
+  return readFileSync(file(name), 'utf8')
+}
+const imported = (path: string, ...words: string[]) =>
+  runCommand(['import', path, '--data-dir', other.dataDir, ...words])
+
+test('an export has each value, the days that are known, and its own hash', async () => {
+  const text = await exported('one.csv')
+  const lines = text.split('\n')
+  assert.equal(
+    lines[0],
+    'provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at',
+  )
+  assert.equal(lines.at(-1), '')
+  const values = lines.filter((line) => /^bccr,/.test(line))
+  const [, count, sha256] = /^# end,(\d+),([0-9a-f]{64})$/.exec(lines.at(-2) ?? '') ?? []
+  assert.equal(Number(count), values.length)
+  assert.equal(
+    createHash('sha256')
+      .update(text.slice(0, text.indexOf('# end,')))
+      .digest('hex'),
+    sha256,
+  )
+  const { points } = await app.json<{ points: { rate_date: string; value: string }[] }>(
+    '/api/v1/series/1/history?from=2025-01-01&to=2026-12-31',
+  )
+  assert.deepEqual(
+    values.filter((line) => line.startsWith('bccr,1,')).map((line) => line.split(',').slice(5, 7)),
+    points.map(({ rate_date, value }) => [rate_date, value]),
+  )
+  assert.ok(
+    lines.includes('# covered,bccr,1,317,USD/CRC,compra,2025-10-01,2025-10-31'),
+    lines.slice(0, 4).join('\n'),
+  )
+  assert.match(values[0] ?? '', /,,\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+})
+
+test('the server answers with the same bytes, by Accept and by ending', async () => {
+  const csv = await exported('two.csv')
+  const ndjson = await exported('two.ndjson')
+  const answers: [path: string, accept: string, text: string, type: RegExp][] = [
+    ['/api/v1/export', '*/*', csv, /^text\/csv/],
+    ['/api/v1/export', 'application/x-ndjson', ndjson, /^application\/x-ndjson/],
+    ['/api/v1/export.csv', 'application/x-ndjson', csv, /^text\/csv/],
+    ['/api/v1/export.ndjson', 'text/csv', ndjson, /^application\/x-ndjson/],
+  ]
+  for (const [path, accept, text, type] of answers) {
+    const response = await app.get(path, { accept })
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type') ?? '', type)
+    assert.ok((await response.text()) === text, `${path} ${accept}`)
+  }
+  const head = await fetch(`${app.app.url}/api/v1/export`, {
+    method: 'HEAD',
+    headers: { 'x-api-key': app.key },
+  })
+  assert.deepEqual([head.status, await head.text()], [200, ''])
+})
+
+test('a dry run counts and stores nothing', async () => {
+  await exported('three.csv')
+  const end = await imported(file('three.csv'), '--dry-run', '--json')
+  assert.equal(end.code, 0, end.err)
+  const [counts] = JSON.parse(end.out)
+  const values = (await exported('three-b.csv')).match(/^bccr,/gm)?.length
+  assert.deepEqual([counts.inserted, counts.updated, counts.kept], [values, 0, 0])
+  assert.deepEqual(await other.json('/api/v1/rates'), [])
+  assert.deepEqual(await other.json('/api/v1/sync/runs'), [])
+})
+
+const bad: [title: string, change: (text: string) => string, words: RegExp][] = [
+  ['without its end', (text) => text.slice(0, text.indexOf('# end')), /has no end/],
+  ['that ends within a line', (text) => text.slice(0, -10), /ends within a line/],
+  [
+    'with another value',
+    (text) => text.replace(/,(\d)(\d*\.\d+),,/, ',9$2,,'),
+    /SHA-256 is that of other lines/,
+  ],
+  ['with a line less', (text) => text.replace(/^bccr.*\n/m, ''), /SHA-256 is that of other lines/],
+  ['with more after its end', (text) => `${text}# covered,a\n`, /more after the end/],
+  ['with ends of Windows', (text) => text.replaceAll('\n', '\r\n'), /no line of an export/],
+  ['of another program', () => 'fecha,compra\n2026-01-01,500\n', /no line of an export/],
+  ['with nothing', () => '', /has no end/],
+  ['with a day twice', (text) => again(text.replace(/^(bccr.*\n)/m, '$1$1')), /is not after/],
+  ['with a value that is none', (text) => again(text.replace(/,\d+(\.\d+)?,,/, ',-5,,')), /"-5" is no value/],
+  [
+    'with a day that is none',
+    (text) => again(text.replace(/compra,2025-10-02,/, 'compra,2025-02-30,')),
+    /is no day/,
+  ],
+  [
+    'of a series that is not here',
+    (text) => again(text.replaceAll(',317,', ',99317,')),
+    /there is no series 99317/,
+  ],
+  [
+    'of a provider that is not here',
+    (text) => again(text.replaceAll('bccr,', 'nobody,')),
+    /there is no provider nobody/,
+  ],
+  [
+    'whose series is another one here',
+    (text) => again(text.replaceAll('USD/CRC,compra', 'USD/CRC,venta')),
+    /is USD\/CRC compra here/,
+  ],
+]
+for (const [title, change, words] of bad) {
+  test(`a file ${title} is refused as a whole`, async () => {
+    const text = await exported(`${title}.csv`)
+    const changed = file(`${title}-bad.csv`)
+    writeFileSync(changed, change(text))
+    const end = await imported(changed)
+    assert.equal(end.code, 1)
+    assert.match(end.err, words)
+    assert.deepEqual(await other.json('/api/v1/rates'), [])
+  })
+}
+
+for (const form of ['csv', 'ndjson']) {
+  test(`an empty box that imports ${form} exports the same file, and answers as the first`, async () => {
+    const first = await exported(`round.${form}`)
+    const box = await openApp()
+    const end = await runCommand(['import', file(`round.${form}`), '--data-dir', box.dataDir])
+    assert.equal(end.code, 0, end.err)
+    assert.ok((await exported(`round-again.${form}`, box.dataDir)) === first, 'the same bytes')
+    await withinASecond(
+      async () => (await box.json<unknown[]>('/api/v1/rates')).length > 0,
+      'the import is seen',
+    )
+    for (const path of PATHS) {
+      const [mine, theirs] = await Promise.all([app.get(path), box.get(path)])
+      assert.deepEqual([theirs.status, await theirs.text()], [mine.status, await mine.text()], path)
+    }
+    assert.equal((await box.get(`/api/v1/convert?amount=1&from=USD&to=CRC&on=${HOLE.to}`)).status, 404)
+    const [run] = await box.json<{ trigger: string; status: string }[]>('/api/v1/sync/runs')
+    assert.deepEqual([run?.trigger, run?.status], ['import', 'ok'])
+  })
+}
+
+const days = [
+  '2025-09-30',
+  '2025-10-01',
+  '2025-10-31',
+  '2025-11-01',
+  '2025-12-15',
+  '2026-01-10',
+  '2026-01-11',
+]
+const PATHS = [
+  '/api/v1/series',
+  '/api/v1/providers',
+  ...[...days, '2026-03-02', '2026-03-24', '2026-12-31'].flatMap((day) => [
+    `/api/v1/rates?on=${day}`,
+    `/api/v1/rates/latest?on=${day}`,
+    `/api/v1/rates/latest?base=EUR&quote=USD&on=${day}`,
+    `/api/v1/convert?amount=1000.5&from=JPY&to=CRC&on=${day}&details=true`,
+  ]),
+  ...[1, 2, 3, 17, 46].map((id) => `/api/v1/series/${id}/history?from=2025-01-01`),
+]
+
+test('exact values stay without --replace, rounded ones gain digits, and what is equal is unchanged', async () => {
+  const box = await openApp()
+  const into = (path: string, ...words: string[]) =>
+    runCommand(['import', path, '--data-dir', box.dataDir, '--json', ...words])
+  await exported('replace.csv')
+  const [first] = JSON.parse((await into(file('replace.csv'))).out)
+  await storeAsOtherProcess(box, { series: 1, day: '2026-03-20', value: '777.77' })
+  const kept = await into(file('replace.csv'))
+  assert.equal(kept.code, 3)
+  const [counts] = JSON.parse(kept.out)
+  assert.deepEqual(
+    [counts.inserted, counts.updated, counts.unchanged, counts.kept],
+    [0, 0, first.inserted - 1, 1],
+  )
+  assert.equal(counts.run.status, 'parcial')
+  assert.match(await exported('kept.csv', box.dataDir), /compra,2026-03-20,777\.77,/)
+  const replaced = await into(file('replace.csv'), '--replace')
+  assert.equal(replaced.code, 0, replaced.err)
+  assert.deepEqual(JSON.parse(replaced.out)[0].updated, 1)
+  const revisions = await runCommand(['revision', 'list', '--data-dir', box.dataDir, '--json'])
+  assert.equal(JSON.parse(revisions.out)[0].old_value, '777.77')
+  const columns = (text: string) => text.replace(/,[^,]*Z$/gm, '').replace(/^# end.*/m, '')
+  assert.equal(
+    columns(await exported('replaced.csv', box.dataDir)),
+    columns(readFileSync(file('replace.csv'), 'utf8')),
+  )
+})
+
+test('an export never overwrites a file, and leaves none when it fails', async () => {
+  await exported('there.csv')
+  const end = await runCommand(['export', file('there.csv'), '--data-dir', app.dataDir])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /is there already/)
+  const none = await runCommand(['export', file('none.csv'), '--data-dir', join(dir, 'nothing')])
+  assert.equal(none.code, 1)
+  assert.ok(!existsSync(file('none.csv')))
+})
+
+/** A changed text with the end that it would have. */
+function again(text: string): string {
+  const before = text.slice(0, text.indexOf('# end,'))
+  const count = before.match(/^(bccr|nobody),/gm)?.length
+  return `${before}# end,${count},${createHash('sha256').update(before).digest('hex')}\n`
+}
