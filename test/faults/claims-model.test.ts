@@ -11,7 +11,6 @@ import { batch, CREATE, fillDatabase, pdf, TOKENS } from '../support/directory.t
 import { type Program, startProgram } from '../support/program.ts'
 import { type Random, randomOf } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/terminal.ts'
 import { figure, SEED, scaled } from './scale.ts'
 
 const DOCUMENTS = scaled({ short: 1000, long: 10_000 })
@@ -213,7 +212,10 @@ test(`${WORKERS} workers, ${DOCUMENTS} documents, seed ${SEED}: each has one out
       if (!world.isOver) await kill(t, world)
     }
   })()
-  await Promise.race([until(isDone), failed])
+  const ended = (async () => {
+    while (!world.isOver && !(await isDone())) await pause(100)
+  })()
+  await Promise.race([ended, failed])
   world.isOver = true
   await Promise.all([failed, killing])
 
