@@ -11,6 +11,7 @@ import { measureDocuments } from './documents.ts'
 import { measureBesideFastify } from './fastify/fastify.ts'
 import { type Figure, HEADING, rowOf } from './figure.ts'
 import { measureGrowth } from './growth.ts'
+import { measureHistories } from './history.ts'
 import { measureMcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { PROGRAM, runToEnd } from './process.ts'
@@ -40,6 +41,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   reads: () => measureReads(dataDir, key),
   batch: () => measureBatch(dataDir, key),
   export: () => measureExport(dataDir, key),
+  histories: () => measureHistories(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),

@@ -20,6 +20,8 @@ const FAULTS = {
   decimal:
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
   rate_type: 'must be compra, venta or referencia',
+  every: 'must be day, week, month, quarter or year',
+  stat: 'must be last, mean, low or high',
   encoding: 'must be valid percent-encoded UTF-8',
   order: 'must not be after to',
   missing: 'is required',
@@ -39,6 +41,16 @@ export const AmountParam = amountParam({ description: 'Decimal number greater th
 export const RateTypeParam = v.pipe(
   v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type),
   v.metadata({ description: 'Which side of a pair that has two; a pair with one rate is taken as it is' }),
+)
+
+export const EveryParam = v.pipe(
+  v.picklist(['day', 'week', 'month', 'quarter', 'year'], FAULTS.every),
+  v.metadata({ description: 'One point for each of these; weeks begin on Monday' }),
+)
+
+export const StatParam = v.pipe(
+  v.picklist(['last', 'mean', 'low', 'high'], FAULTS.stat),
+  v.metadata({ description: 'What of the points of its days a longer period has' }),
 )
 
 export const LimitParam = v.pipe(

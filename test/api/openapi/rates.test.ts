@@ -42,6 +42,16 @@ const PARAMETERS: Record<string, string[]> = {
     'on date',
     'details boolean =false',
   ],
+  '/api/v1/history': [
+    'base string required',
+    'quote string required',
+    `provider string =${DEFAULTS.provider}`,
+    `type compra|venta|referencia =${DEFAULTS.type}`,
+    'from date',
+    'to date',
+    'every day|week|month|quarter|year =day',
+    'stat last|mean|low|high =last',
+  ],
   '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
   '/api/v1/scheduler': [],
 }
@@ -59,6 +69,7 @@ const FIELDS: Record<string, string> = {
     'provider series_id external_code pair rate_type date_from date_to count points',
   '/api/v1/convert':
     'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs?',
+  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count points',
   '/api/v1/sync/runs':
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',
@@ -73,6 +84,7 @@ const STATUSES: Record<string, string> = {
   '/api/v1/rates': '200 304 401 422',
   '/api/v1/series/{series_id}/history': '200 304 401 404 422',
   '/api/v1/convert': '200 304 401 404 422',
+  '/api/v1/history': '200 304 401 404 422',
   '/api/v1/sync/runs': '200 401 422',
   '/api/v1/scheduler': '200 401 422',
 }
