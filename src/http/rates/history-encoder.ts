@@ -4,6 +4,7 @@
 import { isoOf } from '../../dates.ts'
 import { type Column, roundedAt, valueAt } from '../../domain/rates/column.ts'
 import type { SeriesHistory } from '../../domain/rates/queries.ts'
+import type { RatePoint } from '../../domain/rates/rates.ts'
 import { type CacheStats, createLruCache } from '../../lru.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
@@ -50,6 +51,15 @@ export function createHistoryEncoder(): HistoryEncoder {
       return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"points":[`), points, END])
     },
     state: () => ({ ...blocks.size(), ...stats }),
+  }
+}
+
+/** The points, one at a time. */
+export function* pointsIn({ column, first, end }: SeriesHistory): Iterable<RatePoint> {
+  for (let at = first; at < end; at += 1) {
+    const point = { rate_date: isoOf(column.days[at] ?? 0), value: valueAt(column, at) }
+    const rounded_to = roundedAt(column, at)
+    yield rounded_to === undefined ? point : { ...point, rounded_to }
   }
 }
 

@@ -14,7 +14,8 @@ import {
   StatParam,
 } from '../api/params.ts'
 import { Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
+import type { StoredDeps } from '../api/stored.ts'
+import { type Table, tableEndpoints } from './tables.ts'
 
 const PairHistoryOut = v.pipe(
   v.object({
@@ -52,9 +53,15 @@ const PairHistoryOut = v.pipe(
 
 type Asked = PairHistoryQuery & { to: string }
 
+const TABLE: Table<PairHistory, Asked> = {
+  columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
+  rows: ({ points }) => points,
+}
+
 export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
-  return [
-    storedEndpoint(deps, {
+  return tableEndpoints(
+    deps,
+    {
       path: '/api/v1/history',
       summary: 'History of any pair, by day, week, month, quarter or year',
       about:
@@ -81,8 +88,9 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
       },
       find: pairHistory,
       forms: [jsonForm(encodePairHistory)],
-    }),
-  ]
+    },
+    TABLE,
+  )
 }
 
 function encodePairHistory({ rateType, points }: PairHistory, asked: Asked): string {

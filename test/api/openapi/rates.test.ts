@@ -20,6 +20,9 @@ const { document, compiled, resolved, schemaOf } = description
 
 const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', limit: 20 }
 
+/** Beside the contract's, wherever CSV is answered. */
+const DIALECT = ['dialect string', 'dialecto string', 'decimal .|,', 'sep ,|;|\t']
+
 // The contract's tables: name, place, whether required, type, default.
 const PARAMETERS: Record<string, string[]> = {
   '/api/v1/health': [],
@@ -31,8 +34,20 @@ const PARAMETERS: Record<string, string[]> = {
     `quote string =${DEFAULTS.quote}`,
     'on date',
   ],
-  '/api/v1/rates': ['on date', 'provider string', 'base string', 'quote string', 'exact boolean =false'],
-  '/api/v1/series/{series_id}/history': ['series_id integer in path required', 'from date', 'to date'],
+  '/api/v1/rates': [
+    'on date',
+    'provider string',
+    'base string',
+    'quote string',
+    'exact boolean =false',
+    ...DIALECT,
+  ],
+  '/api/v1/series/{series_id}/history': [
+    'series_id integer in path required',
+    'from date',
+    'to date',
+    ...DIALECT,
+  ],
   '/api/v1/convert': [
     'amount string required',
     'from string required',
@@ -41,6 +56,7 @@ const PARAMETERS: Record<string, string[]> = {
     `type compra|venta|referencia =${DEFAULTS.type}`,
     'on date',
     'details boolean =false',
+    ...DIALECT,
   ],
   '/api/v1/history': [
     'base string required',
@@ -51,6 +67,7 @@ const PARAMETERS: Record<string, string[]> = {
     'to date',
     'every day|week|month|quarter|year =day',
     'stat last|mean|low|high =last',
+    ...DIALECT,
   ],
   '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
   '/api/v1/scheduler': [],
