@@ -1,7 +1,7 @@
 // Histories of pairs, never asked before: the exact monthly means of 40 years, of crosses through the dollar with divisions.
 
-import { type Figure, median } from './figure.ts'
-import { startProgram } from './process.ts'
+import { type Figure, median } from '../figure.ts'
+import { startProgram } from '../process.ts'
 
 const QUOTES = [
   'EUR',
