@@ -4,7 +4,7 @@
 import { isoOf } from '../../dates.ts'
 import { type Column, roundedAt, valueAt } from '../../domain/rates/column.ts'
 import type { SeriesHistory } from '../../domain/rates/queries.ts'
-import type { RatePoint } from '../../domain/rates/rates.ts'
+import { pointAt, type RatePoint } from '../../domain/rates/rates.ts'
 import { type CacheStats, createLruCache } from '../../lru.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
@@ -56,11 +56,7 @@ export function createHistoryEncoder(): HistoryEncoder {
 
 /** The points, one at a time. */
 export function* pointsIn({ column, first, end }: SeriesHistory): Iterable<RatePoint> {
-  for (let at = first; at < end; at += 1) {
-    const point = { rate_date: isoOf(column.days[at] ?? 0), value: valueAt(column, at) }
-    const rounded_to = roundedAt(column, at)
-    yield rounded_to === undefined ? point : { ...point, rounded_to }
-  }
+  for (let at = first; at < end; at += 1) yield pointAt(column, at)
 }
 
 /** The points from index `first` to before index `end`, as the inside of a JSON array. */
