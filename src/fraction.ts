@@ -1,4 +1,4 @@
-// Exact fractions of positive numbers, for what is summed or divided before it is rounded. No digit goes through a float.
+// Exact fractions, for what is summed or divided before it is rounded. No digit goes through a float.
 
 const DIGITS = 15 // of a computed rate (decisions 2.9)
 const BITS_TO_DIGITS = Math.log10(2)
@@ -6,7 +6,7 @@ const LARGEST_BITS = 1000 // of what a float has an estimate of
 const SHORT = 15 // characters
 const ZERO = 48
 
-/** `over / under`, both positive, not necessarily in lowest terms. */
+/** `over / under`, not necessarily in lowest terms; what is below is positive. */
 export type Fraction = { readonly over: bigint; readonly under: bigint }
 
 const TENS = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power))
@@ -23,7 +23,7 @@ export function quotient(numerator: readonly string[], denominator: readonly str
     over *= tenTo(decimalsOf(factor))
   }
   if (under === 0n) throw new RangeError('division by zero')
-  return { over, under }
+  return under < 0n ? { over: -over, under: -under } : { over, under }
 }
 
 /** The exact sum of at least one fraction. In pairs, so that most of the additions are of small numbers. */
@@ -45,6 +45,7 @@ export function isLess(a: Fraction, b: Fraction): boolean {
 /** The canonical decimal that is nearest in 15 significant digits, of two the even one. */
 export function toDecimal({ over, under }: Fraction): string {
   if (over === 0n) return '0'
+  if (over < 0n) return `-${toDecimal({ over: -over, under })}`
   // One to five digits more than are wanted, whatever the estimate: of fewer it could not be said which way to round.
   let shift = DIGITS - Math.floor((bitsOf(over) - bitsOf(under) - 5) * BITS_TO_DIGITS)
   const dividend = shift >= 0 ? over * tenTo(shift) : over
@@ -70,7 +71,7 @@ function added(a: Fraction | undefined, b: Fraction | undefined): Fraction {
 
 /** All digits as a whole number. */
 function digitsOf(decimal: string): bigint {
-  if (decimal.length > SHORT) return BigInt(decimal.replace('.', ''))
+  if (decimal.length > SHORT || decimal.startsWith('-')) return BigInt(decimal.replace('.', ''))
   let number = 0 // a whole number below 2^53 is exact, and made in a third of the time of a text
   for (let at = 0; at < decimal.length; at += 1) {
     const digit = decimal.charCodeAt(at) - ZERO

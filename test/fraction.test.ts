@@ -22,6 +22,9 @@ const ties: [value: string, nearest: string][] = [
   ['496.44', '496.44'],
   ['100', '100'],
   ['0', '0'],
+  ['-496.44', '-496.44'],
+  ['-1.000000000000015', '-1.00000000000002'],
+  ['-0.5', '-0.5'],
 ]
 for (const [value, nearest] of ties) {
   test(`writes ${value} as ${nearest}`, () => {
@@ -57,6 +60,13 @@ test('a sum is that of the terms, in any order', () => {
     }),
   )
   assert.throws(() => sum([]), RangeError)
+})
+
+test('signs are those of school', () => {
+  assert.equal(toDecimal(quotient(['1'], ['-4'])), '-0.25')
+  assert.equal(toDecimal(quotient(['-1'], ['-4'])), '0.25')
+  assert.equal(toDecimal(sum([quotient(['1'], ['3']), quotient(['-1'], ['3'])])), '0')
+  assert.equal(isLess(quotient(['1'], ['-4']), quotient(['1'], ['4'])), true)
 })
 
 test('compares exactly', () => {
