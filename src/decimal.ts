@@ -2,11 +2,10 @@
 // only inside a calculation. Nothing here ever goes through a float.
 
 import { Decimal } from 'decimal.js'
+import { quotient, toDecimal } from './fraction.ts'
 
 // Two factors of a conversion have at most 50 and about 40 digits: 250 is never reached, so every product is exact.
 const Exact = Decimal.clone({ precision: 250, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
-// Computed rates: 15 significant digits, half-even, rounded once (decisions 2.9).
-const Rounded = Decimal.clone({ precision: 15, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
 
 const AMOUNT_DIGITS = { whole: 30, fraction: 20 }
 const PLAIN = /^([+-]?)(\d*)(?:\.(\d*))?$/
@@ -74,8 +73,7 @@ export function product(a: string, b: string): string {
 
 /** `numerator / denominator`, each an exact product of its factors, rounded once to 15 digits, half-even. */
 export function ratio(numerator: readonly string[], denominator: readonly string[]): string {
-  const [above, below] = [exactly(numerator), exactly(denominator)]
-  return Rounded.div(above, below).toFixed()
+  return toDecimal(quotient(numerator, denominator))
 }
 
 /** Decimals as whole numbers of one unit: that of the last of so many places. */
@@ -107,10 +105,6 @@ function placesOf(decimal: string): number {
 /** A decimal without its point. */
 function wholeOf(decimal: string, places: number): bigint {
   return BigInt(places === 0 ? decimal : decimal.slice(0, -places - 1) + decimal.slice(-places))
-}
-
-function exactly([first = '1', ...others]: readonly string[]): Decimal {
-  return others.reduce((sum, factor) => sum.times(factor), new Exact(first))
 }
 
 /** A decimal to so many places, half away from zero, without trailing zeros. */

@@ -166,7 +166,7 @@ test('no folder holds more than 20 files', () => {
 
 test('directly in src lie the entry and the words that every layer may use', () => {
   const found = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'))
-  const known = `app assets dates decimal edit-distance errors file-hash intervals log lru main memory-budget
+  const known = `app assets dates decimal edit-distance errors file-hash fraction intervals log lru main memory-budget
     periodic records schedule semaphore sizes storage-error turns`
   assert.deepEqual(found.map((name) => name.replace(/\.ts$/, '')).sort(), known.split(/\s+/))
 })

@@ -26,6 +26,7 @@ export const ENDPOINTS = [
   '/api/v1/rates',
   '/api/v1/series/1/history',
   '/api/v1/convert?amount=1&from=USD&to=CRC',
+  '/api/v1/history?base=EUR&quote=CRC&every=month&stat=mean',
   '/api/v1/sync/runs',
   '/api/v1/scheduler',
   '/api/v1/status',

@@ -56,8 +56,8 @@ for (const [path, name, known] of meant) {
 
 const far: [path: string, name: string, said: string, sent?: string][] = [
   [LATEST, 'q', 'this path has provider, base, quote, on'],
-  [HISTORY, 'date', 'this path has from, to'],
-  [RATES, 'from', 'this path has on, provider, base, quote, exact'],
+  [HISTORY, 'date', 'this path has from, to, dialect, dialecto, decimal, sep'],
+  [RATES, 'from', 'this path has on, provider, base, quote, exact, dialect, dialecto, decimal, sep'],
   [HEALTH, 'on', 'this path has none'],
   ['/api/v1/scheduler', 'verbose', 'this path has none'],
   [LATEST, 'constructor', 'this path has provider, base, quote, on'],

@@ -7,7 +7,7 @@ export type Figure = {
   limit: string
   /** How we stand to it. */
   measured: number
-  unit: '' | ' times' | ' MB'
+  unit: '' | ' times' | ' MB' | ' ms'
   /** What the figure has to be; undefined: it is shown for comparison. */
   must?: { atLeast: number; aim?: number } | { atMost: number } | undefined
 }

@@ -16,6 +16,7 @@ import { measureMemory } from './memory.ts'
 import { PROGRAM, runToEnd } from './process.ts'
 import { measureBatch } from './rates/batch.ts'
 import { measureExport } from './rates/export.ts'
+import { measureHistories } from './rates/history.ts'
 import { measureReads } from './reads.ts'
 import { measureStart } from './start.ts'
 import { measureSync, startReplayBank, syncFrom } from './sync.ts'
@@ -40,6 +41,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   reads: () => measureReads(dataDir, key),
   batch: () => measureBatch(dataDir, key),
   export: () => measureExport(dataDir, key),
+  histories: () => measureHistories(dataDir, key),
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),

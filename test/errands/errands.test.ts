@@ -87,7 +87,12 @@ test('an endpoint, a face and a form that were added answer', async (t) => {
   const { paths } = JSON.parse(description)
   assert.deepEqual(Object.keys(paths['/hello']).sort(), ['get', 'post'])
   const history = paths['/api/v1/series/{series_id}/history'].get.responses[200].content
-  assert.deepEqual(Object.keys(history), ['application/json', 'text/csv'])
+  assert.deepEqual(Object.keys(history), [
+    'application/json',
+    'text/plain',
+    'text/csv',
+    'application/x-ndjson',
+  ])
 
   assert.deepEqual((await ask(`/hello?key=${key}&name=Ana`)).slice(0, 2), [200, '"hello, Ana"'])
   assert.deepEqual((await ask(`/hello?key=${key}`, { method: 'POST' })).slice(0, 2), [200, '"HELLO, YOU"'])
@@ -98,8 +103,8 @@ test('an endpoint, a face and a form that were added answer', async (t) => {
   assert.equal((await ask('/nothing'))[1], '{"detail":"Not found"}')
 
   const path = '/api/v1/series/1/history'
-  const csv = await ask(path, { headers: { ...headers, Accept: 'text/csv' } })
-  assert.deepEqual(csv, [200, 'rate_date,value\n', 'text/csv; charset=utf-8'])
+  const text = await ask(path, { headers: { ...headers, Accept: 'text/plain' } })
+  assert.deepEqual(text, [200, 'day value\n', 'text/plain; charset=utf-8'])
   const [, json, type] = await ask(path, { headers })
   assert.deepEqual([JSON.parse(json).count, type], [0, 'application/json; charset=utf-8'])
 })

@@ -8,7 +8,7 @@ import type { RateType } from '../../providers/provider.ts'
 import type { ProviderRow } from '../../store/providers.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import { type Column, makeColumn } from './column.ts'
-import { type Conversion, convert, findRoute } from './convert.ts'
+import { type Conversion, convert, findRoute, type Route } from './convert.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import {
   knownRateOn,
@@ -120,11 +120,8 @@ export function conversionOn(
   snapshot: RateSnapshot,
   asked: { provider: string; amount: string; from: string; to: string; type: RateType; day: IsoDate },
 ): Converted | Promise<Converted> {
-  const { provider, amount, from, to, type, day } = asked
-  needProvider(snapshot, provider)
-  const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
-  if ('missing' in route) throw new AppError('not-found', `Cannot convert: ${route.missing}`)
-  const { legs, path, rateType } = route
+  const { amount, day } = asked
+  const { legs, path, rateType } = routeBetween(snapshot, asked)
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
     const stored = columns.map((column, at) => ({ column, covered: snapshot.coveredOf(series[at]?.id ?? 0) }))
@@ -152,6 +149,22 @@ export async function loadColumnsOf(
     if ('legs' in route) for (const { series } of route.legs) needed.add(series)
   }
   await snapshot.columns([...needed])
+}
+
+/**
+ * The way from a currency of a provider to another; `advice` is where the pairs are to be seen that there are.
+ * @throws AppError `not-found`: no such provider, currency or side, or no way
+ */
+export function routeBetween(
+  snapshot: RateSnapshot,
+  { provider, from, to, type }: { provider: string; from: string; to: string; type: RateType },
+  advice?: 'series',
+): Route {
+  needProvider(snapshot, provider)
+  const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
+  if (!('missing' in route)) return route
+  const more = advice ? { advice: { about: advice } } : {}
+  throw new AppError('not-found', `Cannot convert: ${route.missing}`, more)
 }
 
 /**

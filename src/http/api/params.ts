@@ -20,8 +20,13 @@ const FAULTS = {
   decimal:
     'must be a decimal number greater than 0, at most 30 digits before the point and 20 after (a + in a URL is %2B)',
   rate_type: 'must be compra, venta or referencia',
+  every: 'must be day, week, month, quarter or year',
+  stat: 'must be last, mean, low or high',
   encoding: 'must be valid percent-encoded UTF-8',
   order: 'must not be after to',
+  dialect: 'must be es-CR',
+  decimal_sign: 'must be . or ,',
+  separator: 'must be a comma, ; or a tab, and another sign than decimal',
   missing: 'is required',
 } as const
 
@@ -39,6 +44,36 @@ export const AmountParam = amountParam({ description: 'Decimal number greater th
 export const RateTypeParam = v.pipe(
   v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type),
   v.metadata({ description: 'Which side of a pair that has two; a pair with one rate is taken as it is' }),
+)
+
+export const EveryParam = v.pipe(
+  v.picklist(['day', 'week', 'month', 'quarter', 'year'], FAULTS.every),
+  v.metadata({ description: 'One point for each of these; weeks begin on Monday' }),
+)
+
+export const StatParam = v.pipe(
+  v.picklist(['last', 'mean', 'low', 'high'], FAULTS.stat),
+  v.metadata({ description: 'What of the points of its days a longer period has' }),
+)
+
+export const DialectParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description:
+      'How CSV is written: es-CR is with semicolons, decimal commas and dd/mm/yyyy, for spreadsheets',
+    examples: ['es-CR'],
+  }),
+  v.check((text) => text.toLowerCase() === 'es-cr', FAULTS.dialect),
+)
+
+export const DecimalSignParam = v.pipe(
+  v.picklist(['.', ','], FAULTS.decimal_sign),
+  v.metadata({ description: 'The decimal sign of CSV, without a dialect' }),
+)
+
+export const SeparatorParam = v.pipe(
+  v.picklist([',', ';', '\t'], FAULTS.separator),
+  v.metadata({ description: 'What separates the cells of CSV, without a dialect' }),
 )
 
 export const LimitParam = v.pipe(
@@ -137,6 +172,11 @@ export function checked<S extends v.GenericSchema>(
 /** The 422 for a range that ends before it begins. */
 export function reversedRange(from: string): AppError {
   return invalidParameters([faulty('query', 'from', FAULTS.order, from)])
+}
+
+/** The 422 for CSV whose decimal sign would separate cells, too. */
+export function sameSigns(separator: string): AppError {
+  return invalidParameters([faulty('query', 'sep', FAULTS.separator, separator)])
 }
 
 /**

@@ -17,7 +17,7 @@ export type StoredDeps = {
   clock: Clock
 }
 
-type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T> = Omit<
+export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T> = Omit<
   Endpoint<Q, P>,
   'handle' | 'recall' | 'contentTypes'
 > & {

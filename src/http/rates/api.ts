@@ -14,6 +14,7 @@ import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
 import { exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
+import { pairHistoryEndpoints } from './pair-history.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
 import { schedulerEndpoints } from './scheduler.ts'
@@ -47,6 +48,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...convertEndpoints(stored),
       convertBatchEndpoint(stored),
       ...exportEndpoints(deps),
+      ...pairHistoryEndpoints(stored),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],

@@ -13,7 +13,8 @@ import {
   RateTypeParam,
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
-import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
+import type { StoredDeps } from '../api/stored.ts'
+import { type Columns, type Table, tableEndpoints } from './tables.ts'
 
 /** What a conversion is of, as texts of a client. */
 export const CONVERSION = {
@@ -61,8 +62,9 @@ export const ConversionOut = v.pipe(
 )
 
 export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
-  return [
-    storedEndpoint(deps, {
+  return tableEndpoints(
+    deps,
+    {
       path: '/api/v1/convert',
       summary: 'Conversion of an amount, through the dollar where no series leads directly',
       about:
@@ -78,11 +80,27 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
       effective: ({ on, ...asked }, today) => ({ ...asked, day: on ?? today }),
       find: conversionOn,
       forms: [jsonForm(encodeConversion)],
-    }),
-  ]
+    },
+    TABLE,
+  )
 }
 
 type Asked = { provider: string; from: string; to: string; amount: string; details: boolean }
+
+const COLUMNS: Columns = {
+  ...{ provider: 'text', rate_date: 'day', rate_type: 'text', from_currency: 'text', to_currency: 'text' },
+  ...{ amount: 'decimal', rate: 'decimal', result: 'decimal', path: 'text', via_pivot: 'plain' },
+  rounded_to: 'plain',
+}
+
+const TABLE: Table<Converted, Asked> = {
+  columns: ({ details }) => (details ? { ...COLUMNS, legs: 'json' } : COLUMNS),
+  rows: (found, asked) => [conversionOut(found, asked)],
+}
+
+function encodeConversion(found: Converted, asked: Asked): string {
+  return JSON.stringify(conversionOut(found, asked))
+}
 
 /** A conversion as it is answered. */
 export function conversionOut(found: Converted, asked: Asked) {
@@ -118,10 +136,6 @@ export function withAmount(
   result: string,
 ): string {
   return `${before},"amount":"${amount}","rate":"${rate}","result":"${result}",${after}`
-}
-
-function encodeConversion(found: Converted, asked: Asked): string {
-  return JSON.stringify(conversionOut(found, asked))
 }
 
 function legOut({ series, inverse, point }: ValuedLeg) {

@@ -4,6 +4,7 @@
 import { isoOf } from '../../dates.ts'
 import { type Column, roundedAt, valueAt } from '../../domain/rates/column.ts'
 import type { SeriesHistory } from '../../domain/rates/queries.ts'
+import { pointAt, type RatePoint } from '../../domain/rates/rates.ts'
 import { type CacheStats, createLruCache } from '../../lru.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
@@ -51,6 +52,11 @@ export function createHistoryEncoder(): HistoryEncoder {
     },
     state: () => ({ ...blocks.size(), ...stats }),
   }
+}
+
+/** The points, one at a time. */
+export function* pointsIn({ column, first, end }: SeriesHistory): Iterable<RatePoint> {
+  for (let at = first; at < end; at += 1) yield pointAt(column, at)
 }
 
 /** The points from index `first` to before index `end`, as the inside of a JSON array. */

@@ -8,6 +8,7 @@ import { jsonForm } from '../api/forms.ts'
 import { booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
+import { type Columns, tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(
   v.object({
@@ -66,25 +67,34 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
       forms: [jsonForm(encodeLatest)],
     }),
 
-    storedEndpoint(deps, {
-      path: '/api/v1/rates',
-      summary: 'Rates of many series on one date',
-      about:
-        'One rate of each series, of the day asked for or the newest before it, with the day that it is of.',
-      query: v.object({
-        on: v.optional(OnParam),
-        provider: v.optional(ProviderParam),
-        base: v.optional(CurrencyParam),
-        quote: v.optional(CurrencyParam),
-        exact: v.optional(booleanParam('Only values of that very day'), 'false'),
-      }),
-      answer: v.array(RateOut),
-      takesUrlKeys: true,
-      effective: ({ on, ...filter }, today) => ({ ...filter, day: on ?? today }),
-      find: ratesOn,
-      forms: [jsonForm(encodeRates)],
-    }),
+    ...tableEndpoints(
+      deps,
+      {
+        path: '/api/v1/rates',
+        summary: 'Rates of many series on one date',
+        about:
+          'One rate of each series, of the day asked for or the newest before it, with the day that it is of.',
+        query: v.object({
+          on: v.optional(OnParam),
+          provider: v.optional(ProviderParam),
+          base: v.optional(CurrencyParam),
+          quote: v.optional(CurrencyParam),
+          exact: v.optional(booleanParam('Only values of that very day'), 'false'),
+        }),
+        answer: v.array(RateOut),
+        takesUrlKeys: true,
+        effective: ({ on, ...filter }, today) => ({ ...filter, day: on ?? today }),
+        find: ratesOn,
+        forms: [jsonForm(encodeRates)],
+      },
+      { columns: () => RATE_COLUMNS, rows: (rates) => rates.map(rateRow) },
+    ),
   ]
+}
+
+const RATE_COLUMNS: Columns = {
+  ...{ provider: 'text', series_id: 'plain', external_code: 'text', pair: 'text', base_currency: 'text' },
+  ...{ quote_currency: 'text', rate_type: 'text', rate_date: 'day', value: 'decimal', rounded_to: 'plain' },
 }
 
 function encodeLatest(found: LatestRates, asked: { provider: string; base: string; quote: string }): string {
@@ -107,7 +117,17 @@ const heads = new WeakMap<SeriesRow, string>()
 function seriesHead(provider: string, series: SeriesRow): string {
   const known = heads.get(series)
   if (known !== undefined) return known
-  const text = JSON.stringify({
+  const text = JSON.stringify(seriesRow(provider, series)).slice(0, -1)
+  heads.set(series, text)
+  return text
+}
+
+function rateRow({ provider, series, point }: SeriesRate) {
+  return { ...seriesRow(provider, series), ...point }
+}
+
+function seriesRow(provider: string, series: SeriesRow) {
+  return {
     provider,
     series_id: series.id,
     external_code: series.external_code,
@@ -115,7 +135,5 @@ function seriesHead(provider: string, series: SeriesRow): string {
     base_currency: series.base_currency,
     quote_currency: series.quote_currency,
     rate_type: series.rate_type,
-  }).slice(0, -1)
-  heads.set(series, text)
-  return text
+  }
 }

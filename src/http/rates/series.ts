@@ -13,7 +13,8 @@ import {
 } from '../api/params.ts'
 import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
-import type { HistoryEncoder } from './history-encoder.ts'
+import { type HistoryEncoder, pointsIn } from './history-encoder.ts'
+import { tableEndpoints } from './tables.ts'
 
 const SeriesOut = v.pipe(
   v.object({
@@ -65,26 +66,33 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
       forms: [jsonForm(encodeSeries)],
     }),
 
-    storedEndpoint(deps, {
-      path: '/api/v1/series/{series_id}/history',
-      summary: 'Daily values of one series',
-      about: 'The values of the days that have one, both ends included, oldest first.',
-      params: v.object({ series_id: idParam('A series, by its id in /api/v1/series') }),
-      query: v.object({
-        from: v.optional(dateParam('The first day; without it 90 days before the last')),
-        to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
-      }),
-      answer: SeriesHistoryOut,
-      notFound: 'No such series',
-      takesUrlKeys: true,
-      effective({ series_id, from, to }, today) {
-        const range = historyRange({ from, to }, today)
-        if (!range) throw reversedRange(from ?? '')
-        return { seriesId: series_id, ...range }
+    ...tableEndpoints(
+      deps,
+      {
+        path: '/api/v1/series/{series_id}/history',
+        summary: 'Daily values of one series',
+        about: 'The values of the days that have one, both ends included, oldest first.',
+        params: v.object({ series_id: idParam('A series, by its id in /api/v1/series') }),
+        query: v.object({
+          from: v.optional(dateParam('The first day; without it 90 days before the last')),
+          to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+        }),
+        answer: SeriesHistoryOut,
+        notFound: 'No such series',
+        takesUrlKeys: true,
+        effective({ series_id, from, to }, today) {
+          const range = historyRange({ from, to }, today)
+          if (!range) throw reversedRange(from ?? '')
+          return { seriesId: series_id, ...range }
+        },
+        find: historyOf,
+        forms: [jsonForm(deps.histories.encode)],
       },
-      find: historyOf,
-      forms: [jsonForm(deps.histories.encode)],
-    }),
+      {
+        columns: () => ({ rate_date: 'day', value: 'decimal', rounded_to: 'plain' }),
+        rows: pointsIn,
+      },
+    ),
   ]
 }
 

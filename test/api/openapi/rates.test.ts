@@ -20,6 +20,9 @@ const { document, compiled, resolved, schemaOf } = description
 
 const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', limit: 20 }
 
+/** Beside the contract's, wherever CSV is answered. */
+const DIALECT = ['dialect string', 'dialecto string', 'decimal .|,', 'sep ,|;|\t']
+
 // The contract's tables: name, place, whether required, type, default.
 const PARAMETERS: Record<string, string[]> = {
   '/api/v1/health': [],
@@ -31,8 +34,20 @@ const PARAMETERS: Record<string, string[]> = {
     `quote string =${DEFAULTS.quote}`,
     'on date',
   ],
-  '/api/v1/rates': ['on date', 'provider string', 'base string', 'quote string', 'exact boolean =false'],
-  '/api/v1/series/{series_id}/history': ['series_id integer in path required', 'from date', 'to date'],
+  '/api/v1/rates': [
+    'on date',
+    'provider string',
+    'base string',
+    'quote string',
+    'exact boolean =false',
+    ...DIALECT,
+  ],
+  '/api/v1/series/{series_id}/history': [
+    'series_id integer in path required',
+    'from date',
+    'to date',
+    ...DIALECT,
+  ],
   '/api/v1/convert': [
     'amount string required',
     'from string required',
@@ -41,6 +56,18 @@ const PARAMETERS: Record<string, string[]> = {
     `type compra|venta|referencia =${DEFAULTS.type}`,
     'on date',
     'details boolean =false',
+    ...DIALECT,
+  ],
+  '/api/v1/history': [
+    'base string required',
+    'quote string required',
+    `provider string =${DEFAULTS.provider}`,
+    `type compra|venta|referencia =${DEFAULTS.type}`,
+    'from date',
+    'to date',
+    'every day|week|month|quarter|year =day',
+    'stat last|mean|low|high =last',
+    ...DIALECT,
   ],
   '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
   '/api/v1/scheduler': [],
@@ -59,6 +86,7 @@ const FIELDS: Record<string, string> = {
     'provider series_id external_code pair rate_type date_from date_to count points',
   '/api/v1/convert':
     'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs?',
+  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count points',
   '/api/v1/sync/runs':
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',
@@ -73,6 +101,7 @@ const STATUSES: Record<string, string> = {
   '/api/v1/rates': '200 304 401 422',
   '/api/v1/series/{series_id}/history': '200 304 401 404 422',
   '/api/v1/convert': '200 304 401 404 422',
+  '/api/v1/history': '200 304 401 404 422',
   '/api/v1/sync/runs': '200 401 422',
   '/api/v1/scheduler': '200 401 422',
 }

@@ -4,9 +4,10 @@ import { earliest, type IsoDate, isIsoDate } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
 import type { Side } from '../../../store/tables.ts'
 import { KEY_NAMES } from '../../api/url-key.ts'
+import type { Dialect } from '../../rates/csv.ts'
 import { codesIn } from '../codes.ts'
 import type { Asked } from '../shape.ts'
-import { type Dialect, dialectIn } from './v2-forms.ts'
+import { dialectIn } from './v2-forms.ts'
 
 export type Group = 'week' | 'month'
 

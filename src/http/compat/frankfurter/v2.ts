@@ -1,14 +1,16 @@
 // Frankfurter v2: rows of a date, a base, a quote and a rate, each with the date that its rate is of.
 
 import * as v from 'valibot'
-import { addDays, dayOf, type IsoDate } from '../../../dates.ts'
+import { dayOf, type IsoDate, isoOf } from '../../../dates.ts'
 import { type Cross, crossesByDay, crossesOn, currenciesOf } from '../../../domain/rates/crosses.ts'
+import { periodOf } from '../../../domain/rates/periods.ts'
 import type { RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import type { Api } from '../../api/api.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
+import { CSV_TYPE, NDJSON_TYPE } from '../../rates/csv.ts'
 import { shownCode } from '../codes.ts'
 import { checkRows } from '../rows.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
@@ -20,8 +22,8 @@ import { type Group, type Query, rateQuery, ratesQuery } from './v2-query.ts'
 const ROOT = '/compat/frankfurter/v2'
 const TYPES = {
   json: JSON_TYPE,
-  ndjson: 'application/x-ndjson; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
+  ndjson: NDJSON_TYPE,
+  csv: CSV_TYPE,
 }
 const ErrorOut = v.object({ status: v.number(), message: v.string() })
 const ERRORS: ErrorShape = {
@@ -115,14 +117,10 @@ function rowOf(base: string, { quote, rate, exact, roundedTo }: Cross, date: Iso
 function grouped(rows: readonly Found[], group: Group): Found[] {
   const last = new Map<string, Found>()
   for (const row of rows) {
-    const date = group === 'week' ? mondayOf(row.date) : `${row.date.slice(0, 8)}01`
+    const date = isoOf(periodOf(dayOf(row.date), group).first)
     last.set(`${date} ${row.quote}`, { ...row, date })
   }
   return [...last.values()].sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote))
-}
-
-function mondayOf(day: IsoDate): IsoDate {
-  return addDays(day, -((dayOf(day) + 3) % 7)) // 1970-01-01 was a Thursday
 }
 
 function compare(a: string, b: string): number {

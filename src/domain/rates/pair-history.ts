@@ -1,0 +1,191 @@
+// The history of any pair: its values day by day, or one for each week, month, quarter or year. A point is what /convert says
+// of its day (decisions 2.9), but only of a day that is known of each leg: past its newest covered day a value is not carried.
+// Refuses to bridge a hole: such a day has no point, and its period says that it is partial (decisions 2.18).
+
+import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
+import { type Fraction, isLess, quotient, sum, toDecimal } from '../../fraction.ts'
+import type { RateType } from '../../providers/provider.ts'
+import { type Column, type CoveredDays, roundedAt, valueAt } from './column.ts'
+import type { Leg } from './convert.ts'
+import { holeBetween } from './coverage.ts'
+import { type Period, type PeriodLength, periodOf } from './periods.ts'
+import { routeBetween, withColumns } from './queries.ts'
+import type { RateSnapshot } from './rate-cache.ts'
+import { pointsBetween, smallest } from './rates.ts'
+
+/** What of a period's points is its value. */
+export type Stat = 'last' | 'mean' | 'low' | 'high'
+
+export type PairHistoryQuery = {
+  provider: string
+  base: string
+  quote: string
+  type: RateType
+  /** The first day, and the last one of which values are wanted. */
+  from: IsoDate
+  last: IsoDate
+  every: PeriodLength
+  stat: Stat
+  /** A period that is not over on this day is partial. */
+  today: IsoDate
+}
+
+export type PairPoint = {
+  /** The day, or the first one of the period. */
+  date: IsoDate
+  /** The older of the days of the values that it was computed from: of a mean those of its last point. */
+  rate_date: IsoDate
+  value: string
+  partial?: true
+  rounded_to?: number
+}
+
+export type PairHistory = { rateType: RateType; points: PairPoint[] }
+
+/** A leg with what is stored of it, and the index in its column of the value of each day that has a point. */
+type StoredLeg = { inverse: boolean; column: Column; covered: CoveredDays; at: number[] }
+
+/** A period with its points: of all from `begin` to before `end`. */
+type Group = Period & { begin: number; end: number; hasHole: boolean }
+
+/**
+ * The points of a pair, oldest first. A currency in itself has none: nothing is published of it.
+ * @throws AppError `not-found`: no such provider, currency or side, or no way between the two
+ */
+export function pairHistory(
+  snapshot: RateSnapshot,
+  asked: PairHistoryQuery,
+): PairHistory | Promise<PairHistory> {
+  const { provider, base, quote, type } = asked
+  const { legs, rateType } = routeBetween(snapshot, { provider, from: base, to: quote, type }, 'series')
+  const series = legs.map((leg) => leg.series)
+  return withColumns(snapshot, series, (columns) => {
+    const stored = columns.map((column, at) => storedLeg(snapshot, legs[at], column))
+    const points = groupsOf(stored, asked).flatMap((group) => pointOf(stored, group, asked) ?? [])
+    return { rateType, points }
+  })
+}
+
+function storedLeg(snapshot: RateSnapshot, leg: Leg | undefined, column: Column): StoredLeg {
+  return { inverse: leg?.inverse ?? false, column, covered: snapshot.coveredOf(leg?.series.id ?? 0), at: [] }
+}
+
+/** The days on which a leg has a value and each is known, by period; where their values are joins the legs. */
+function groupsOf(legs: readonly StoredLeg[], { from, last, every }: PairHistoryQuery): Group[] {
+  const groups: Group[] = []
+  let group: Group | undefined
+  let count = 0
+  const cursors = legs.map((leg) => {
+    const { first, end } = pointsBetween(leg.column, from, last)
+    return { leg, days: leg.column.days, at: first - 1, end } // `at` is that of the last value so far
+  })
+  for (;;) {
+    let day = Number.POSITIVE_INFINITY
+    for (const { days, at, end } of cursors) if (at + 1 < end) day = Math.min(day, days[at + 1] ?? day)
+    if (day === Number.POSITIVE_INFINITY) return groups
+    for (const cursor of cursors) if (cursor.days[cursor.at + 1] === day) cursor.at += 1
+    if (cursors.some(({ at }) => at < 0)) continue // before the first value of a leg there is no rate
+    if (!group || day > group.last) {
+      group = { ...periodOf(day, every), begin: count, end: count, hasHole: false }
+      groups.push(group)
+    }
+    if (cursors.every(({ leg, at }) => isKnownOn(leg, at, day))) {
+      for (const { leg, at } of cursors) leg.at.push(at)
+      count += 1
+      group.end = count
+    } else group.hasHole = true
+  }
+}
+
+/** Whether a leg's value is that of the day, or may be carried to it. */
+function isKnownOn({ column, covered }: StoredLeg, at: number, day: number): boolean {
+  const published = column.days[at] ?? day
+  return published === day || isCovered(covered, published + 1, day)
+}
+
+/** Whether each of some days is covered. */
+function isCovered(covered: CoveredDays, first: number, last: number): boolean {
+  return last <= (covered.at(-1) ?? Number.NEGATIVE_INFINITY) && !holeBetween(covered, first - 1, last)
+}
+
+function pointOf(legs: readonly StoredLeg[], group: Group, asked: PairHistoryQuery): PairPoint | undefined {
+  const { begin, end } = group
+  if (begin === end) return undefined
+  const { every, stat } = asked
+  const isMean = stat === 'mean' && end - begin > 1
+  const chosen = isMean || stat === 'last' ? end - 1 : extreme(legs, group, stat)
+  const point: PairPoint = {
+    date: isoOf(group.first),
+    rate_date: isoOf(Math.min(...legs.map(({ column, at }) => column.days[at[chosen] ?? 0] ?? 0))),
+    value: isMean ? meanOf(legs, group) : rateAt(legs, chosen),
+  }
+  if (every !== 'day' && !isWhole(legs, group, asked)) point.partial = true
+  const decimals = roundedTo(legs, isMean ? group : { begin: chosen, end: chosen + 1 })
+  if (decimals !== undefined) point.rounded_to = decimals
+  return point
+}
+
+/** Whether the period is over, all of it was asked for, and no day of it is unknown of a leg. */
+function isWhole(
+  legs: readonly StoredLeg[],
+  { first, last, hasHole }: Group,
+  asked: PairHistoryQuery,
+): boolean {
+  return (
+    !hasHole &&
+    first >= dayOf(asked.from) &&
+    last <= dayOf(asked.last) &&
+    last < dayOf(asked.today) &&
+    legs.every(({ covered }) => isCovered(covered, first, last))
+  )
+}
+
+type Range = { begin: number; end: number }
+
+/** The first of the lowest points, or of the highest ones. */
+function extreme(legs: readonly StoredLeg[], { begin, end }: Range, stat: Stat): number {
+  let best = begin
+  let rate = fractionAt(legs, begin)
+  for (let point = begin + 1; point < end; point += 1) {
+    const other = fractionAt(legs, point)
+    if (!(stat === 'low' ? isLess(other, rate) : isLess(rate, other))) continue
+    best = point
+    rate = other
+  }
+  return best
+}
+
+/** Of exact rates, rounded once. */
+function meanOf(legs: readonly StoredLeg[], { begin, end }: Range): string {
+  const rates: Fraction[] = []
+  for (let point = begin; point < end; point += 1) rates.push(fractionAt(legs, point))
+  const { over, under } = sum(rates)
+  return toDecimal({ over, under: under * BigInt(rates.length) })
+}
+
+/** A rate as it was published, or one that was computed (decisions 2.9). */
+function rateAt(legs: readonly StoredLeg[], point: number): string {
+  const [leg, second] = legs
+  if (leg && !second && !leg.inverse) return valueAt(leg.column, leg.at[point] ?? 0)
+  return toDecimal(fractionAt(legs, point))
+}
+
+function fractionAt(legs: readonly StoredLeg[], point: number): Fraction {
+  const numerator: string[] = []
+  const denominator: string[] = []
+  for (const { inverse, column, at } of legs) {
+    const factors = inverse ? denominator : numerator
+    factors.push(valueAt(column, at[point] ?? 0))
+  }
+  return quotient(numerator, denominator)
+}
+
+/** The fewest decimals that a value of these points is rounded to. */
+function roundedTo(legs: readonly StoredLeg[], { begin, end }: Range): number | undefined {
+  let decimals: number | undefined
+  for (const { column, at } of legs) {
+    if (!column.rounded) continue
+    for (const index of at.slice(begin, end)) decimals = smallest(decimals, roundedAt(column, index))
+  }
+  return decimals
+}

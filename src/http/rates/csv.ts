@@ -1,0 +1,59 @@
+// Tables as CSV, in the dialect of programs or in that of a spreadsheet of Costa Rica, and as NDJSON. Text is quoted where it
+// must be, and begins with an apostrophe where a spreadsheet would take it for a formula, for some of it comes from outside.
+
+import type { IsoDate } from '../../dates.ts'
+
+export const CSV_TYPE = 'text/csv; charset=utf-8'
+export const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8'
+
+/** How CSV is written; `isLocal`: with a byte order mark, CRLF and dd/mm/yyyy too. */
+export type Dialect = { isLocal: boolean; separator: string; decimal: string }
+
+const SEPARATORS = [',', ';', '\t']
+const DECIMAL_SIGNS = ['.', ',']
+
+const BOM = '\ufeff'
+const LOCAL: Dialect = { isLocal: true, separator: ';', decimal: ',' }
+
+/**
+ * The dialect of this name, whatever the signs, or one with these signs: empty or absent ones are comma and point.
+ * Undefined: there is none.
+ */
+export function dialectOf(
+  name: string | null | undefined,
+  { separator: sep, decimal: sign }: Partial<Record<'separator' | 'decimal', string | null | undefined>>,
+): Dialect | undefined {
+  if (name !== undefined && name !== null) return name.toLowerCase() === 'es-cr' ? LOCAL : undefined
+  const [separator, decimal] = [sep || ',', sign || '.']
+  const isKnown = SEPARATORS.includes(separator) && DECIMAL_SIGNS.includes(decimal)
+  return isKnown && decimal !== separator ? { isLocal: false, separator, decimal } : undefined
+}
+
+/** Lines of cells, which are as they shall be shown. */
+export function csvOf(lines: Iterable<readonly string[]>, { isLocal, separator }: Dialect): string {
+  const end = isLocal ? '\r\n' : '\n'
+  let text = isLocal ? BOM : ''
+  for (const cells of lines) text += cells.join(separator) + end
+  return text
+}
+
+/** A line of JSON for each value. */
+export function ndjsonOf(values: Iterable<unknown>): string {
+  let text = ''
+  for (const value of values) text += `${JSON.stringify(value)}\n`
+  return text
+}
+
+export function dayCell(day: IsoDate, { isLocal }: Dialect): string {
+  return isLocal ? day.split('-').reverse().join('/') : day
+}
+
+export function decimalCell(value: string, { decimal }: Dialect): string {
+  return decimal === '.' ? value : value.replace('.', decimal)
+}
+
+export function textCell(text: string, { separator }: Dialect): string {
+  const harmless = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const isPlain = !harmless.includes(separator) && !/["\r\n]/.test(harmless)
+  return isPlain ? harmless : `"${harmless.replaceAll('"', '""')}"`
+}

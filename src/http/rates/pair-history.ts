@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { type PairHistory, type PairHistoryQuery, pairHistory } from '../../domain/rates/pair-history.ts'
+import { historyRange } from '../../domain/rates/queries.ts'
+import { DEFAULT_PROVIDER } from '../../providers/list.ts'
+import type { AnyEndpoint } from '../api/endpoint.ts'
+import { jsonForm } from '../api/forms.ts'
+import {
+  CurrencyParam,
+  dateParam,
+  EveryParam,
+  ProviderParam,
+  RateTypeParam,
+  reversedRange,
+  StatParam,
+} from '../api/params.ts'
+import { Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import type { StoredDeps } from '../api/stored.ts'
+import { type Table, tableEndpoints } from './tables.ts'
+
+const PairHistoryOut = v.pipe(
+  v.object({
+    provider: v.string(),
+    base: v.string(),
+    quote: v.string(),
+    rate_type: RateTypeOut,
+    date_from: Day,
+    date_to: Day,
+    every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
+    stat: v.picklist(['last', 'mean', 'low', 'high']),
+    count: v.pipe(v.number(), v.integer()),
+    points: v.array(
+      v.object({
+        date: v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' })),
+        rate_date: v.pipe(
+          Day,
+          v.metadata({ description: 'The older of the days of the values; of a mean those of its last day' }),
+        ),
+        value: DecimalText,
+        partial: v.optional(
+          v.pipe(
+            v.literal(true),
+            v.metadata({
+              description: 'The period is not over, not asked for as a whole, or has days that are not known',
+            }),
+          ),
+        ),
+        rounded_to: RoundedTo,
+      }),
+    ),
+  }),
+  v.title('PairHistory'),
+)
+
+type Asked = PairHistoryQuery & { to: string }
+
+const TABLE: Table<PairHistory, Asked> = {
+  columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
+  rows: ({ points }) => points,
+}
+
+export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
+  return tableEndpoints(
+    deps,
+    {
+      path: '/api/v1/history',
+      summary: 'History of any pair, by day, week, month, quarter or year',
+      about:
+        'What one unit of `base` was worth in `quote`: on each day on which a value that leads from one to the other was ' +
+        'published, if all of them are known, or one value for each longer period. Means are exact and rounded once. ' +
+        'A day that was not synchronized has no point.',
+      query: v.object({
+        base: CurrencyParam,
+        quote: CurrencyParam,
+        provider: v.optional(ProviderParam, DEFAULT_PROVIDER.code),
+        type: v.optional(RateTypeParam, 'venta'),
+        from: v.optional(dateParam('The first day; without it 90 days before the last')),
+        to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+        every: v.optional(EveryParam, 'day'),
+        stat: v.optional(StatParam, 'last'),
+      }),
+      answer: PairHistoryOut,
+      notFound: 'No such provider, or no way between these currencies',
+      takesUrlKeys: true,
+      effective({ from, to, ...asked }, today): Asked {
+        const range = historyRange({ from, to }, today)
+        if (!range) throw reversedRange(from ?? '')
+        return { ...asked, ...range, today }
+      },
+      find: pairHistory,
+      forms: [jsonForm(encodePairHistory)],
+    },
+    TABLE,
+  )
+}
+
+function encodePairHistory({ rateType, points }: PairHistory, asked: Asked): string {
+  const { provider, base, quote, from, to, every, stat } = asked
+  return JSON.stringify({
+    ...{ provider, base, quote, rate_type: rateType, date_from: from, date_to: to, every, stat },
+    ...{ count: points.length, points },
+  })
+}

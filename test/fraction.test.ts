@@ -1,0 +1,78 @@
+// Exact fractions: their sums, and the one rounding to 15 digits. What `ratio` makes of them is in decimal.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type Fraction, isLess, quotient, sum, toDecimal } from '../src/fraction.ts'
+import { rounded } from './domain/support.ts'
+
+const ties: [value: string, nearest: string][] = [
+  ['1.000000000000005', '1'],
+  ['1.000000000000015', '1.00000000000002'],
+  ['1.000000000000025', '1.00000000000002'],
+  ['1.0000000000000050000000000000000000000000001', '1.00000000000001'],
+  ['1.0000000000000049999999999999999999999999999', '1'],
+  ['0.0001000000000000025', '0.000100000000000002'],
+  ['0.0001000000000000035', '0.000100000000000004'],
+  ['999999999999999.5', '1000000000000000'],
+  ['999999999999998.5', '999999999999998'],
+  ['9999999999999995', '10000000000000000'],
+  ['1234567890123450', '1234567890123450'],
+  ['12345678901234650', '12345678901234600'],
+  ['496.44', '496.44'],
+  ['100', '100'],
+  ['0', '0'],
+  ['-496.44', '-496.44'],
+  ['-1.000000000000015', '-1.00000000000002'],
+  ['-0.5', '-0.5'],
+]
+for (const [value, nearest] of ties) {
+  test(`writes ${value} as ${nearest}`, () => {
+    assert.equal(toDecimal(quotient([value], [])), nearest)
+    if (value === '0') return
+    assert.equal(toDecimal(quotient([value, '7'], ['7'])), nearest)
+    assert.equal(toDecimal(quotient(['1'], ['3'])), '0.333333333333333')
+  })
+}
+
+const fraction = fc
+  .tuple(fc.bigInt({ min: 1n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 40n }))
+  .map(([over, under]): Fraction => ({ over, under }))
+
+test('rounds any fraction like schoolbook division', () => {
+  fc.assert(
+    fc.property(fraction, (one) => assert.equal(toDecimal(one), rounded(one, 15))),
+    { numRuns: 5000 },
+  )
+})
+
+test('a sum is that of the terms, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(fraction, { minLength: 1, maxLength: 9 }), (terms) => {
+      const [first, ...rest] = terms
+      const total = rest.reduce(
+        (a, b) => ({ over: a.over * b.under + b.over * a.under, under: a.under * b.under }),
+        first as Fraction,
+      )
+      for (const found of [sum(terms), sum(terms.toReversed())]) {
+        assert.equal(found.over * total.under, total.over * found.under)
+      }
+    }),
+  )
+  assert.throws(() => sum([]), RangeError)
+})
+
+test('signs are those of school', () => {
+  assert.equal(toDecimal(quotient(['1'], ['-4'])), '-0.25')
+  assert.equal(toDecimal(quotient(['-1'], ['-4'])), '0.25')
+  assert.equal(toDecimal(sum([quotient(['1'], ['3']), quotient(['-1'], ['3'])])), '0')
+  assert.equal(isLess(quotient(['1'], ['-4']), quotient(['1'], ['4'])), true)
+})
+
+test('compares exactly', () => {
+  const third = quotient(['1'], ['3'])
+  assert.equal(isLess(quotient(['0.3333333333333333333333333333333'], []), third), true)
+  assert.equal(isLess(third, quotient(['0.3333333333333333333333333333333'], [])), false)
+  assert.equal(isLess(third, quotient(['2'], ['6'])), false)
+  assert.throws(() => quotient(['1'], ['0']), RangeError)
+})
