@@ -8,6 +8,7 @@ import { hashOfSecret } from '../../src/domain/secrets.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { AT, batch, CREATE, fillDatabase, pdf, TOKENS } from './directory.ts'
+import { sent, WAYS, type WayName } from './documents/ways.ts'
 import { startProgram } from './program.ts'
 import { exchangeRaw, type RawAnswer } from './raw-requests.ts'
 import { temporaryDirectory } from './temporary.ts'
@@ -17,7 +18,8 @@ export const CHUNKED = 'Transfer-Encoding: chunked'
 const KEY = 'cbk_torture'
 const FRAMED = /^(content-length|transfer-encoding)/i
 const FINE = [200, 204, 206, 304]
-const REFUSED = [400, 401, 403, 404, 405, 408, 409, 413, 415, 416, 417, 422, 431, 503]
+// 421: a change may make the path that of the page, which answers to names of the server alone.
+const REFUSED = [400, 401, 403, 404, 405, 408, 409, 413, 415, 416, 417, 421, 422, 431, 503]
 const ANSWERS = new Set([...FINE, ...REFUSED])
 
 export type RawGround = {
@@ -49,6 +51,13 @@ export function upload(name: string, headers: string[] = [], body = bodyNamed(na
 
 export function bodyNamed(name: string): string {
   return JSON.stringify(batch(pdf(`content of ${name}`, name)))
+}
+
+/** Uploads one document in any of the ways. */
+export function uploadAs(way: WayName, name: string, headers: string[] = []): string {
+  const { path, headers: own, body } = WAYS[way]([sent(`content of ${name}`, name)])
+  const lines = Object.entries(own).map(([header, value]) => `${header}: ${value}`)
+  return request(`POST ${path} HTTP/1.1`, [...lines, ...headers], String(body))
 }
 
 /** A body of one chunk. */

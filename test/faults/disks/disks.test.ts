@@ -19,6 +19,7 @@ import Sqlite from 'better-sqlite3'
 import { blobPath } from '../../../src/store/blobs/blobs.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'
 import { startProgram } from '../../support/program.ts'
 import { randomOf } from '../../support/rates/random-bank.ts'
 import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
@@ -154,9 +155,11 @@ test('while the data directory is gone nothing is acknowledged, and it goes on w
   await fillDirectory(app)
   await keep(app, SMALL)
   renameSync(app.dataDir, `${app.dataDir}-gone`)
-  const refused = await post(app, CREATE, batch(pdf('dos')))
-  assert.equal(refused.status, 503)
-  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  for (const way of WAY_NAMES) {
+    const refused = await sendText(app, way, 'dos')
+    assert.equal(refused.status, 503, way)
+    assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  }
   assert.equal((await read(app, '/api/v1/documents/1/content')).status, 500)
   assert.equal((await app.get('/api/v1/series')).status, 200)
   assert.equal(existsSync(app.dataDir), false, 'it was made anew')

@@ -19,6 +19,7 @@ import {
   read,
   TOKENS,
 } from '../../support/directory.ts'
+import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'
 import { startProgram } from '../../support/program.ts'
 import { mountAt, mountSmallDisk } from '../../support/small-disk.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -129,13 +130,15 @@ test('a folder of documents that is read-only for a while needs no restart', asy
   const blobs = join(app.dataDir, 'blobs')
   mount('--bind', blobs, blobs)
   mount('-o', 'remount,bind,ro', blobs)
-  const refused = await post(app, CREATE, batch(pdf('late')))
-  assert.equal(refused.status, 503)
-  assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  for (const way of WAY_NAMES) {
+    const refused = await sendText(app, way, 'late')
+    assert.equal(refused.status, 503, way)
+    assert.match(await refused.text(), /Documents cannot be stored at the moment/)
+  }
   assert.equal(await (await read(app, '/api/v1/documents/1/content')).text(), 'kept')
   assert.equal((await app.sync()).run.status, 'ok')
   mount('-o', 'remount,bind,rw', blobs)
-  assert.equal((await post(app, CREATE, batch(pdf('late')))).status, 200)
+  for (const way of WAY_NAMES) assert.equal((await sendText(app, way, `late by ${way}`)).status, 200, way)
   spawnSync('umount', ['-l', blobs])
 })
 

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobFs } from '../../../src/store/blobs/blobs.ts'
 import { startTestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'
 import { until } from '../../support/terminal.ts'
 import { figure, scaled } from '../scale.ts'
 
@@ -46,7 +47,7 @@ test('while a slow disk flushes uploads everything else is answered, and nothing
 
   const ended: string[] = []
   const answers = Array.from({ length: UPLOADS }, async (_, at) => {
-    const response = await post(app, CREATE, batch(pdf(`upload ${at}`)))
+    const response = await sendText(app, WAY_NAMES[at % WAY_NAMES.length] ?? 'JSON', `upload ${at}`)
     ended.push(response.status === 200 ? 'kept' : 'refused')
     return {
       at,

@@ -14,6 +14,7 @@ import {
   request,
   startRawGround,
   upload,
+  uploadAs,
 } from '../../support/raw-server.ts'
 import { figure, PROGRAM, SEED, scaled } from '../scale.ts'
 
@@ -31,6 +32,8 @@ test('a request in pieces is answered as the whole', async () => {
     get('/api/v1/rates?on=nonsense'),
     upload('pieces'),
     upload('pieces', [CHUNKED], chunksOf(bodyNamed('pieces'))),
+    uploadAs('body', 'pieces'),
+    uploadAs('form', 'pieces'),
     request('POST /api/v1/agent/get_by_company HTTP/1.1', [], '{"company_id":1,"code":"ACME"}'),
     get('/nowhere'),
   ]
@@ -57,9 +60,11 @@ test('two hundred requests at once are answered in their order', async () => {
     [(at) => get(`/api/v1/rates?on=wrong${at}`), 422, (at) => `wrong${at}"`],
     [(at) => upload(`deep${at}`), 200, (at) => `"deep${at}"`],
     [(at) => upload(`chunk${at}`, [CHUNKED], chunksOf(bodyNamed(`chunk${at}`))), 200, (at) => `"chunk${at}"`],
+    [(at) => uploadAs('body', `raw${at}`), 200, (at) => `"raw${at}"`],
+    [(at) => uploadAs('form', `form${at}`), 200, (at) => `"form${at}"`],
     [() => get('/nowhere'), 404, () => 'Not found'],
   ]
-  const row = Array.from({ length: 200 }, (_, at) => kinds[((at * 7) % 5) ^ 0] ?? kinds[0])
+  const row = Array.from({ length: 200 }, (_, at) => kinds[(at * 5) % kinds.length])
   const answers = await exchangeRaw(port, row.map((kind, at) => kind?.[0](at) ?? '').join(''))
   judge(answers, 'a row')
   assert.equal(answers.length, row.length)
@@ -79,6 +84,9 @@ test('right requests with some of their bytes changed leave only what was acknow
     upload('mutated'),
     upload('mutated', ['Idempotency-Key: once']),
     upload('mutated', [CHUNKED], chunksOf(bodyNamed('mutated'))),
+    uploadAs('body', 'mutated'),
+    uploadAs('form', 'mutated'),
+    uploadAs('form', 'mutated', ['Idempotency-Key: form']),
     request('POST /api/v1/agent/get_by_company HTTP/1.1', [], '{"company_id":1,"code":"ACME"}'),
   ]
   const strange = ['\r', '\n', '\r\n', '\0', ' ', ':', '0', '9', '\x80', '"', '{', ';', ',', '\r\n\r\n', '\t']

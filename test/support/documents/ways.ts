@@ -1,6 +1,6 @@
 // The same upload in each way that documents can be sent, for tests of what all of them have in common.
 
-import { CREATE } from '../directory.ts'
+import { CREATE, TOKENS } from '../directory.ts'
 
 export type SentDocument = { name: string; mimetype: string; bytes: Buffer }
 export type Ids = { owner_id?: unknown; company_id?: unknown; agent_id?: unknown }
@@ -17,9 +17,21 @@ const OURS = { owner_id: 1, company_id: 1, agent_id: 1 }
 /** By what they are called in the titles of tests. The body alone holds one document. */
 export const WAYS = { JSON: asJson, body: asBody, form: asForm }
 export const WAY_NAMES = ['JSON', 'body', 'form'] as const
+export type WayName = (typeof WAY_NAMES)[number]
 
 export function sent(text = 'hola', name = 'factura.pdf', mimetype = 'application/pdf'): SentDocument {
   return { name, mimetype, bytes: Buffer.from(text) }
+}
+
+/** Sends one document with this text, by the token that may do all. */
+export function sendText(app: { app: { url: string } }, way: WayName, text: string): Promise<Response> {
+  const { path, headers, body } = WAYS[way]([sent(text)])
+  const authorization = `Bearer ${TOKENS.all}`
+  return fetch(app.app.url + path, {
+    method: 'POST',
+    headers: { authorization, ...headers },
+    body: new Uint8Array(body),
+  })
 }
 
 function asJson(documents: readonly SentDocument[], ids: Ids = OURS): SentRequest {
