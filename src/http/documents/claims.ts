@@ -2,6 +2,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import { LEASE, LONGEST_NOTE } from '../../domain/documents/claim-limits.ts'
 import { type Claiming, claimDocuments, type Worker } from '../../domain/documents/claims.ts'
 import { checkId, isMissing } from '../../domain/documents/documents.ts'
 import { extendClaim, finishDocument, type Held, releaseDocument } from '../../domain/documents/outcomes.ts'
@@ -20,12 +21,12 @@ import { watchWait } from './waits.ts'
 
 const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
 const LIMIT = { least: 1, most: 50, otherwise: 1 }
-const LEASE = { least: 10, most: 3600, otherwise: 300 }
 const WAIT = { least: 0, most: 50, otherwise: 0 }
-const MOST_OF_NOTE = 2000
+
+type Bounds = { least: number; most: number; otherwise: number }
 
 const Id = v.pipe(v.number(), v.integer())
-const Seconds = ({ least, most, otherwise }: typeof LEASE, description: string) =>
+const Seconds = ({ least, most, otherwise }: Bounds, description: string) =>
   v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(description)),
     otherwise,
@@ -55,7 +56,7 @@ const FinishIn = v.pipe(
   v.object({
     claim_id: ClaimId,
     outcome: v.picklist(['done', 'failed']),
-    note: v.optional(v.pipe(v.string(), v.maxLength(MOST_OF_NOTE))),
+    note: v.optional(v.pipe(v.string(), v.maxLength(LONGEST_NOTE))),
   }),
   v.title('Finish'),
 )
@@ -200,11 +201,7 @@ function heldOf(id: number, claimId: UploadedField): Held {
   throw new AppError('bad-request', 'claim_id is required: the text that the claim was answered with')
 }
 
-function integerOf(
-  field: string,
-  sent: UploadedField,
-  { least, most, otherwise }: { least: number; most: number; otherwise: number },
-): number {
+function integerOf(field: string, sent: UploadedField, { least, most, otherwise }: Bounds): number {
   if (sent === undefined || sent === null) return otherwise
   if (typeof sent === 'number' && Number.isInteger(sent) && sent >= least && sent <= most) return sent
   throw new AppError('bad-request', `${field} must be an integer from ${least} to ${most}`)
@@ -212,6 +209,6 @@ function integerOf(
 
 function noteOf(sent: UploadedField): string | null {
   if (sent === undefined || sent === null || sent === '') return null
-  if (typeof sent === 'string' && [...sent].length <= MOST_OF_NOTE) return sent
-  throw new AppError('bad-request', `note must be a text of at most ${MOST_OF_NOTE} characters`)
+  if (typeof sent === 'string' && [...sent].length <= LONGEST_NOTE) return sent
+  throw new AppError('bad-request', `note must be a text of at most ${LONGEST_NOTE} characters`)
 }

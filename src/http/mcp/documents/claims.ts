@@ -1,6 +1,7 @@
 // Working on documents: a worker claims some of its agent's, and says what became of each.
 
 import * as v from 'valibot'
+import { LEASE, LONGEST_NOTE } from '../../../domain/documents/claim-limits.ts'
 import type { ClaimedDocument, Worker } from '../../../domain/documents/claims.ts'
 import { AppError } from '../../../errors.ts'
 import { accessOf } from '../../api/auth.ts'
@@ -11,8 +12,6 @@ import type { DocumentWork } from './queries.ts'
 import { patienceOf } from './waiting.ts'
 
 const LIMIT = { least: 1, most: 10, otherwise: '1' } // rows of ten documents, with the longest names, are below 32 KB
-const LEASE = { least: 10, most: 3600, otherwise: '300' }
-const LONGEST_NOTE = 2000
 
 const Text = v.string()
 const Id = v.pipe(v.number(), v.integer())
@@ -28,7 +27,10 @@ export function claimTools({ claim, finish }: DocumentWork): Tool[] {
       takes: v.object({
         agent_id: v.optional(idParam('Needed unless the token is of one agent')),
         limit: within(LIMIT, 'How many at most'),
-        lease_seconds: within(LEASE, 'For how long they are yours'),
+        lease_seconds: within(
+          { ...LEASE, otherwise: String(LEASE.otherwise) },
+          'For how long they are yours',
+        ),
         wait: v.optional(waitParam('Seconds to wait for a first one'), '0'),
       }),
       gives: v.object({
