@@ -52,6 +52,12 @@ const callsOf = (id: number): [string, object][] => [
   ['claim_documents', { agent_id: 1, limit: 10 }],
 ]
 
+/** Under which claim a document is held, by the answer to claim_documents. */
+function claimIdIn(answer: Result['structuredContent'], id: number): string | undefined {
+  const claimed = answer?.documents as { id: number; claim_id: string }[]
+  return claimed.find((one) => one.id === id)?.claim_id
+}
+
 test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as the tool says', async () => {
   const id = await upload()
   const calls = callsOf(id)
@@ -67,8 +73,7 @@ test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as t
   assert.deepEqual(results[0]?.structuredContent, await app.json(`/api/v1/rates/latest?on=${ON}`))
   const converted = await app.json(`/api/v1/convert?amount=15000&from=JPY&to=CRC&on=${ON}`)
   assert.deepEqual(results[2]?.structuredContent, converted)
-  const claimed = results.at(-1)?.structuredContent?.documents as { id: number; claim_id: string }[]
-  const { claim_id } = claimed.find((one) => one.id === id) ?? {}
+  const claim_id = claimIdIn(results.at(-1)?.structuredContent, id)
   const finish = [['finish_document', { id, claim_id, outcome: 'done' }]]
   const ended = await readBy<Told>('mcp-sdk.mjs', [url, JSON.stringify(headers), JSON.stringify(finish)])
   assert.equal(ended.results[0]?.structuredContent?.state, 'done')
@@ -116,11 +121,17 @@ test('the Inspector lists the tools without a complaint, calls them, and reads a
       BOTH,
     )
   }
-  for (const [name, args] of callsOf(await upload())) {
+  const call = async (name: string, args: object): Promise<Result['structuredContent']> => {
     const called = ['tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)]
     const { structuredContent, isError } = await inspect(http, ...called)
     assert.ok(structuredContent && !isError, name)
+    return structuredContent
   }
+  const id = await upload()
+  let last: Result['structuredContent']
+  for (const [name, args] of callsOf(id)) last = await call(name, args)
+  const finished = await call('finish_document', { id, claim_id: claimIdIn(last, id), outcome: 'done' })
+  assert.equal(finished?.state, 'done')
   const { contents } = await inspect(http, 'resources/read', '--uri', 'cambista://series')
   assert.equal(JSON.parse(contents[0].text).length, 47)
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
+import { type SentDocument, sent, WAY_NAMES, WAYS } from '../../support/documents/ways.ts'
 import { mountSmallDisk, PAGE, type SmallDisk } from '../../support/small-disk.ts'
 
 /** An app whose data directory has room for so many bytes, or the reason why there is none. */
@@ -66,28 +67,38 @@ test('a body that outgrows the disk is refused, and leaves nothing', async (t) =
   assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
 })
 
-test('a disk that is full at any moment of an upload keeps all of it or nothing', async (t) => {
-  const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
-  if ('reason' in opened) return t.skip(opened.reason)
-  const { app, disk } = opened
-  const seen = new Set<number>()
-  for (let pages = 0; pages <= 24; pages += 1) {
-    disk.leave(pages * PAGE)
-    const before = (await rowsOf(app)).length
-    const response = await post(app, CREATE, batch(random(3000), { ...random(3000), name: 'x'.repeat(255) }))
-    seen.add(response.status)
-    if (response.status !== 200) await isFull(response)
-    assert.equal((await rowsOf(app)).length - before, response.status === 200 ? 2 : 0, `${pages} pages`)
+for (const way of WAY_NAMES) {
+  test(`a disk that is full at any moment of an upload as ${way} keeps all of it or nothing`, async (t) => {
+    const opened = await openOnSmallDisk(t, 24 * 1024 ** 2)
+    if ('reason' in opened) return t.skip(opened.reason)
+    const { app, disk } = opened
+    const send = (...documents: SentDocument[]) => {
+      const { path, headers, body } = WAYS[way](documents)
+      return post(app, path, body, headers)
+    }
+    const some = (bytes: number, name?: string) => ({ ...sent('', name), bytes: randomBytes(bytes) })
+    const two = () => [some(3000), some(3000, 'x'.repeat(255))]
+    const documents = way === 'body' ? 1 : 2
+    const seen = new Set<number>()
+    for (let pages = 0; pages <= 24; pages += 1) {
+      disk.leave(pages * PAGE)
+      const before = (await rowsOf(app)).length
+      const response = await send(...two().slice(-documents))
+      seen.add(response.status)
+      if (response.status !== 200) await isFull(response)
+      const kept = (await rowsOf(app)).length - before
+      assert.equal(kept, response.status === 200 ? documents : 0, `${pages} pages`)
+      await checkNothingHalf(app)
+    }
+    assert.deepEqual([...seen].sort(), [200, 507])
+    const reasons = app.logged.filter((line) => line.includes('database or disk is full'))
+    assert.ok(reasons.length > 0, 'the database never met the full disk')
+    disk.makeRoom()
+    assert.equal((await send(some(1_000_000))).status, 200)
     await checkNothingHalf(app)
-  }
-  assert.deepEqual([...seen].sort(), [200, 507])
-  const reasons = app.logged.filter((line) => line.includes('database or disk is full'))
-  assert.ok(reasons.length > 0, 'the database never met the full disk')
-  disk.makeRoom()
-  assert.equal((await post(app, CREATE, batch(random(1_000_000)))).status, 200)
-  await checkNothingHalf(app)
-  assert.deepEqual(
-    app.logged.filter((line) => line.includes('"level":"error"')),
-    [],
-  )
-})
+    assert.deepEqual(
+      app.logged.filter((line) => line.includes('"level":"error"')),
+      [],
+    )
+  })
+}
