@@ -18,7 +18,8 @@ import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { diskError } from './storage-error.ts'
-import { type BlobFs, openBlobs } from './store/blobs/blobs.ts'
+import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
+import { removeOrphans } from './store/blobs/orphans.ts'
 import { selectNamedBlobs } from './store/contents.ts'
 import { scanNamedBlobs } from './store/documents.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
@@ -145,12 +146,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const { blobs, blobsDir } = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
+  const blobs = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
-  const stores = { db, reads, blobs, blobsDir, arrivals, claiming }
+  const stores = { db, reads, blobs, arrivals, claiming }
   const { wake: wakeHooks } = hooks
   const deps = { ...stores, cache, keyring, scheduler, backups, wakeHooks, clock, log, limits, ...health }
   const server = await startServer(deps, config)
@@ -189,21 +190,22 @@ function takeServeLock(dataDir: string): Lock {
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */
 async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
   const blobsDir = join(dataDir, 'blobs')
-  const blobs = await openBlobs(blobsDir, fs)
+  const blobs = await openBlobFolder(blobsDir, fs)
   const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
   let all: Set<string> | undefined
-  const removed = await blobs.removeOrphans(async (sha256) => {
+  const isNamed = async (sha256: string) => {
     const digits = sha256.slice(0, 2)
     if (near.digits !== digits) Object.assign(near, { digits, named: await selectNamedBlobs(db, digits) })
     if (near.named.has(sha256)) return true
     // Before the first is removed, all rows are asked: a document must not go because an index is damaged.
     all ??= await scanNamedBlobs(db)
     return all.has(sha256)
-  })
+  }
+  const removed = await removeOrphans(blobs, { isNamed })
   if (removed.temporary + removed.unnamed > 0) log.info('swept what a crash left', removed)
   const { found, lost } = await settleLostContents(db, blobsDir)
   if (found > 0) log.info('lost contents of documents are there again', { contents: found })
   if (lost > 0)
     log.warn('contents of documents are lost', { contents: lost, hint: 'cambista doctor names them' })
-  return { blobs, blobsDir }
+  return blobs
 }

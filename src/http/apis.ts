@@ -40,8 +40,6 @@ export type HttpDeps = HealthQuestion & {
   blobs: Blobs
   arrivals: Arrivals
   claiming: Claiming
-  /** Where the blobs are, for a look at the free space. */
-  blobsDir: string
   limits: UploadLimits
 }
 

@@ -6,7 +6,8 @@ import type { TestContext } from 'node:test'
 import { type BackupEnd, createBackup } from '../../src/domain/backup/backup.ts'
 import { type Checked, type Checking, verifyBackup } from '../../src/domain/backup/check.ts'
 import { type BackupSet, openBackupSet } from '../../src/store/backup/set.ts'
-import { type Blobs, blobPath } from '../../src/store/blobs/blobs.ts'
+import type { BlobFolder } from '../../src/store/blobs/folder.ts'
+import { blobPath } from '../../src/store/blobs/place.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { keepTexts, makeDirectory, openTestBlobs } from './company.ts'
@@ -19,7 +20,7 @@ export type Vault = {
   dataDir: string
   setDir: string
   db: Db
-  blobs: Blobs
+  blobs: BlobFolder
   /** Keeps documents as an upload does, and returns their ids. */
   keep(...texts: string[]): Promise<number[]>
   /** Makes a backup in the set. */

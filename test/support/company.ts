@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Deleter } from '../../src/domain/documents/removal.ts'
-import { type Blobs, openBlobs } from '../../src/store/blobs/blobs.ts'
+import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
 import { insertDocuments, type NewDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { runCommand } from './terminal.ts'
@@ -38,14 +38,14 @@ export async function makeDirectory(dataDir: string): Promise<void> {
   await runJson(dataDir, 'agent', 'create', '--name', 'Facturas', ...company, '--id', String(AGENT))
 }
 
-export function openTestBlobs(dataDir: string): Promise<Blobs> {
-  return openBlobs(join(dataDir, 'blobs'))
+export function openTestBlobs(dataDir: string): Promise<BlobFolder> {
+  return openBlobFolder(join(dataDir, 'blobs'))
 }
 
 /** Keeps a document for each text, as an upload does, and returns their ids. */
 export async function keepTexts(
   db: Db,
-  blobs: Blobs,
+  blobs: BlobFolder,
   texts: readonly string[],
   options: { createdAt?: string; createdBy?: number; name?: string } = {},
 ): Promise<number[]> {
@@ -64,6 +64,6 @@ export async function keepTexts(
   return rows.map(({ id }) => id)
 }
 
-export async function contentsOf(blobs: Blobs): Promise<string[]> {
+export async function contentsOf(blobs: BlobFolder): Promise<string[]> {
   return Array.fromAsync(blobs.list())
 }

@@ -1,7 +1,7 @@
 // The real file system, with a record of the calls in order and the power to let any one of them fail.
 
 import * as nodeFs from 'node:fs/promises'
-import type { BlobFs } from '../../src/store/blobs/blobs.ts'
+import type { BlobFs } from '../../src/store/blobs/folder.ts'
 
 export type FaultyFs = {
   fs: BlobFs

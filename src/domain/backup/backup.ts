@@ -12,7 +12,8 @@ import { hashFile } from '../../file-hash.ts'
 import { diskError } from '../../storage-error.ts'
 import { type Manifest, openList, writeManifest } from '../../store/backup/manifest.ts'
 import { type BackupSet, type Draft, LIST_FILE } from '../../store/backup/set.ts'
-import { blobPath } from '../../store/blobs/blobs.ts'
+import { removeOrphans } from '../../store/blobs/orphans.ts'
+import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob, type Loss, openBatch, sizeOfBlob, stageBlob } from '../../store/blobs/transfer.ts'
 import { type Content, selectContents } from '../../store/contents.ts'
 import { isBlobNamed } from '../../store/documents.ts'
@@ -93,7 +94,7 @@ export async function pruneBackups(
       }
       return false
     }
-    return { removed, blobs: (await set.blobs.removeOrphans(isNamed)).unnamed }
+    return { removed, blobs: (await removeOrphans(set.blobs, { isNamed })).unnamed }
   } finally {
     for (const one of kept) await one.close()
   }

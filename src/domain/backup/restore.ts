@@ -10,7 +10,7 @@ import { type Manifest, readManifest } from '../../store/backup/manifest.ts'
 import { beginDataDir, type NewDataDir, type Owner } from '../../store/backup/new-data-dir.ts'
 import { readRestoreNote, writeRestoreNote } from '../../store/backup/restore-note.ts'
 import { findBackup } from '../../store/backup/set.ts'
-import { openBlobs } from '../../store/blobs/blobs.ts'
+import { openBlobFolder } from '../../store/blobs/folder.ts'
 import { type Loss, openBatch, stageBlob } from '../../store/blobs/transfer.ts'
 import { type Content, type DocumentOf, selectDocumentsOf } from '../../store/contents.ts'
 import type { LostContent } from '../../store/lost-contents.ts'
@@ -134,7 +134,7 @@ async function takeContents(
   countDamaged: () => void,
 ): Promise<Taken> {
   const { signal } = checking
-  const blobs = await openBlobs(blobsDir)
+  const blobs = await openBlobFolder(blobsDir)
   const batch = openBatch(blobs)
   const taken: Taken = { contents: { count: 0, bytes: 0 }, leftOut: [], lost: [] }
   const take = async ({ sha256, size }: Content): Promise<Loss | undefined> => {

@@ -10,7 +10,8 @@ import { previousTime } from '../../schedule.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
 import { readManifest } from '../../store/backup/manifest.ts'
 import { findBackup } from '../../store/backup/set.ts'
-import { freeBytes, openBlobs } from '../../store/blobs/blobs.ts'
+import { freeBytes, openBlobFolder } from '../../store/blobs/folder.ts'
+import { removeOrphans } from '../../store/blobs/orphans.ts'
 import { isBlobNamed } from '../../store/documents.ts'
 import { selectProviders } from '../../store/providers.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
@@ -88,8 +89,8 @@ export async function repair(dataDir: string): Promise<Repaired> {
           advice: { about: 'damage' },
         })
       }
-      const blobs = await openBlobs(join(dataDir, 'blobs'))
-      const removed = await blobs.removeOrphans((sha256) => isBlobNamed(opened.db, sha256))
+      const blobs = await openBlobFolder(join(dataDir, 'blobs'))
+      const removed = await removeOrphans(blobs, { isNamed: (sha256) => isBlobNamed(opened.db, sha256) })
       await correctUsage(dataDir)
       return { contents: removed.unnamed, temporary: removed.temporary + removeUnfinishedCopies(dataDir) }
     } finally {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { type Entry, isServed, listDataDir } from '../../store/backup/data-dir-files.ts'
-import { blobPath } from '../../store/blobs/blobs.ts'
+import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob, sizeOfBlob } from '../../store/blobs/transfer.ts'
 import { type Content, selectDocumentsOf } from '../../store/contents.ts'
 import { isBlobNamed } from '../../store/documents.ts'

@@ -12,7 +12,7 @@ import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.t
 import type { Db } from '../../store/tables.ts'
 import { queueDocuments } from '../hooks/events.ts'
 import { type Batch, checkReferences } from './documents.ts'
-import { hashesOf } from './lost-contents.ts'
+import { hashesOf, keptContentsOf } from './lost-contents.ts'
 import { checkQuotas, quotasOf } from './quotas.ts'
 import { removeUnnamedBlob } from './removal.ts'
 import type { UploadedFile } from './uploaded-files.ts'
@@ -83,6 +83,10 @@ async function insertBatch(
   record: IdempotencyRecord | undefined,
 ): Promise<Run[]> {
   const { companyId, agentId, ownerId, contents } = batch
+  // A deletion of the last other document of the same content may have come between.
+  if (!(await blobs.claim(trx, keptContentsOf(contents)))) {
+    throw new AppError('unavailable', 'The same content was being deleted: send it again')
+  }
   await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents))) // they are on the disk again
   const runs: Run[] = []
   for (const some of inPortions(batch.files)) {
@@ -90,14 +94,6 @@ async function insertBatch(
     const files = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
     const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, createdBy, files })
     for (const row of rows) addToRuns(runs, row)
-  }
-  // A deletion of the last other document of the same content may have come between: it unlinks under the
-  // same lock that this transaction holds, so what is here now stays.
-  for (let at = 0; at < contents.count(); at++) {
-    if (at > 0 && at % LOOKED_AT_AT_ONCE === 0) await setImmediate()
-    if (!blobs.isThere(contents.at(at).sha256)) {
-      throw new AppError('unavailable', 'The same content was being deleted: send it again')
-    }
   }
   await queueDocuments(trx, { companyId, agentId, runs, at: createdAt })
   if (record) {
@@ -133,8 +129,10 @@ function* inPortions(files: Iterable<UploadedFile>): Generator<UploadedFile[]> {
 /** Removes the contents of a batch that got no rows, as far as it can: the next start sweeps the rest. */
 async function removeContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
   try {
-    for (let at = 0; at < contents.count(); at++) {
-      await removeUnnamedBlob(db, blobs, contents.at(at).sha256)
+    for (const { sha256, object } of keptContentsOf(contents)) {
+      if (object !== undefined)
+        await blobs.remove(object) // this upload's alone
+      else await removeUnnamedBlob(db, blobs, sha256)
     }
   } catch {} // what made the batch fail is the error to report
 }

@@ -1,8 +1,9 @@
 // Contents that are known to be lost. A row in `lost_contents` says so, and goes when the same bytes are there again: with
 // an upload, or with a file that an administrator found and put in its place.
 
-import type { BlobBatch } from '../../store/blobs/batch.ts'
-import { type Blobs, blobPath } from '../../store/blobs/blobs.ts'
+import type { BlobBatch, KeptContent } from '../../store/blobs/batch.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
+import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob } from '../../store/blobs/transfer.ts'
 import { isBlobNamed } from '../../store/documents.ts'
 import { deleteLostContents, selectLostAmong, selectLostContents } from '../../store/lost-contents.ts'
@@ -28,14 +29,21 @@ export async function settleLostContents(db: Db, blobsDir: string): Promise<{ fo
 
 /** Keeps the contents of an upload that makes no rows (it was answered before), if they are known to be lost. */
 export async function healLostContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
-  const lost = await selectLostAmong(db, hashesOf(contents))
-  if (lost.length === 0) return
-  await contents.commit(new Set(lost))
-  await deleteLostContents(db, lost)
+  const lost = new Set(await selectLostAmong(db, hashesOf(contents)))
+  if (lost.size === 0) return
+  await contents.commit(lost)
+  await db.transaction().execute(async (trx) => {
+    const again = keptContentsOf(contents).filter(({ sha256 }) => lost.has(sha256))
+    if (await blobs.claim(trx, again)) await deleteLostContents(trx, [...lost])
+  })
   for (const sha256 of lost) await removeUnnamedBlob(db, blobs, sha256) // its documents may have been deleted since
 }
 
 /** The contents of an upload, each once. */
 export function* hashesOf(contents: BlobBatch): Generator<string> {
-  for (let at = 0; at < contents.count(); at++) yield contents.at(at).sha256
+  for (const { sha256 } of keptContentsOf(contents)) yield sha256
+}
+
+export function* keptContentsOf(contents: BlobBatch): Generator<KeptContent> {
+  for (let at = 0; at < contents.count(); at++) yield contents.at(at)
 }

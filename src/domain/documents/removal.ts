@@ -98,13 +98,13 @@ function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Dele
 }
 
 /**
- * The one thing that is awaited inside a transaction and is no query: an upload of the same content either has
- * written its rows, and then the content stays, or will look for the content when it writes them, and find it gone.
+ * The one thing that is awaited inside a transaction and may be no query is the end of a file: an upload of the same
+ * content either has written its rows, and then the content stays, or will claim it when it writes them, and find it gone.
  */
 export function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     if (await isBlobNamed(trx, sha256)) return false
     await deleteLostContents(trx, [sha256])
-    return blobs.remove(sha256)
+    return blobs.release(trx, sha256)
   })
 }

@@ -7,7 +7,7 @@ import { isJudged, sidesOfProviders } from '../../domain/rates/health.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Semaphore } from '../../semaphore.ts'
-import { freeBytes } from '../../store/blobs/blobs.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
 import { countHooks } from '../../store/hooks/hooks.ts'
 import { selectLastGoodRunOf } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
@@ -24,7 +24,7 @@ export type MetricsSnapshot = Totals & {
   goodSyncAgeSeconds: number | undefined
   /** Seconds since 1970. */
   nextSync: number | undefined
-  freeBytes: number
+  freeBytes: number | undefined
   uploads: { running: number; waiting: number }
   documentWaits: number
   hooks: { failing: number; waiting: number; givenUp: number }
@@ -41,7 +41,7 @@ export type VitalsDeps = {
   providers: readonly Provider[]
   backups: NightlyBackup | undefined
   clock: Clock
-  blobsDir: string
+  blobs: Pick<Blobs, 'freeBytes'>
   uploads: Pick<Semaphore, 'status'>
   arrivals: Pick<Arrivals, 'waiting'>
   caches: () => Record<string, CacheState>
@@ -52,7 +52,7 @@ export type VitalsDeps = {
 export const NEVER = Number.POSITIVE_INFINITY
 
 export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapshot> {
-  const { db, cache, caches, scheduler, backups, clock, blobsDir, uploads, arrivals, totals } = deps
+  const { db, cache, caches, scheduler, backups, clock, blobs, uploads, arrivals, totals } = deps
   const ageOf = (then: Date) => (clock().getTime() - then.getTime()) / 1000
   return async () => {
     const sides = await cache.read((snapshot) => sidesOfProviders(snapshot, deps))
@@ -69,7 +69,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
       ),
       goodSyncAgeSeconds: good && ageOf(good),
       nextSync: next.length > 0 ? Math.min(...next) / 1000 : undefined,
-      freeBytes: await freeBytes(blobsDir),
+      freeBytes: await blobs.freeBytes?.(),
       uploads: uploads.status(),
       documentWaits: arrivals.waiting(),
       hooks: await countHooks(db),

@@ -7,7 +7,7 @@ import type { NightlyBackup } from '../../domain/backup/nightly.ts'
 import { dueDay, staleness } from '../../domain/rates/freshness.ts'
 import { type HealthQuestion, rateHealth, sidesOfProviders } from '../../domain/rates/health.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
-import { freeBytes } from '../../store/blobs/blobs.ts'
+import type { Blobs } from '../../store/blobs/blobs.ts'
 import { selectLastGoodRunOf, selectRuns } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -59,7 +59,10 @@ const StatusOut = v.object({
     documents: Count,
     contents: described(Count, 'Contents of documents, each counted once'),
     content_bytes: Count,
-    free_bytes: described(Count, 'Space left on the disk of the data directory'),
+    free_bytes: described(
+      v.optional(Count),
+      'Space left on the disk of the data directory; absent where contents are kept elsewhere',
+    ),
   }),
   backup: described(v.nullable(BackupOut), 'null: the server makes none'),
   runs: described(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
@@ -70,14 +73,14 @@ export type StatusDeps = HealthQuestion & {
   cache: RateCache
   scheduler: Pick<Schedulers, 'tasks'>
   backups: NightlyBackup | undefined
-  blobsDir: string
+  blobs: Pick<Blobs, 'freeBytes'>
   totals: () => Promise<Totals>
 }
 
 const RUNS_SHOWN = 20
 
 export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
-  const { db, cache, backups, blobsDir, totals } = deps
+  const { db, cache, backups, blobs: contents, totals } = deps
   return [
     get({
       path: '/api/v1/status',
@@ -102,7 +105,7 @@ export function statusEndpoints(deps: StatusDeps): AnyEndpoint[] {
             documents,
             contents: blobs,
             content_bytes: blobBytes,
-            free_bytes: await freeBytes(blobsDir),
+            free_bytes: await contents.freeBytes?.(),
           },
           backup: backups ? backupOut(backups.status()) : null,
           runs: await selectRuns(db, { limit: RUNS_SHOWN }),

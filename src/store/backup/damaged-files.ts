@@ -18,7 +18,7 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, reasonOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
-import { blobPath } from '../blobs/blobs.ts'
+import { blobPath } from '../blobs/place.ts'
 import { isOfBadDisk } from '../blobs/transfer.ts'
 
 export type DamagedFiles = {

@@ -15,7 +15,7 @@ import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { AppError, reasonOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
-import { type Blobs, openBlobs } from '../blobs/blobs.ts'
+import { type BlobFolder, openBlobFolder } from '../blobs/folder.ts'
 import { takeLock } from '../sqlite/lock.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
@@ -43,7 +43,7 @@ export type Draft = { name: string; dir: string }
 
 export type BackupSet = {
   dir: string
-  blobs: Blobs
+  blobs: BlobFolder
   blobsDir: string
   /** The finished backups, oldest first. */
   names(): string[]
@@ -74,7 +74,7 @@ export async function openBackupSet(given: string, dataDir: string): Promise<Bac
         await writeFile(draft, README, { mode: 0o600 })
         renameSync(draft, join(dir, 'README.txt'))
       }
-      return openLocked(dir, await openBlobs(join(dir, 'blobs')), lock.release)
+      return openLocked(dir, await openBlobFolder(join(dir, 'blobs')), lock.release)
     } catch (error) {
       lock.release()
       throw error
@@ -134,7 +134,7 @@ export function findBackup(given: string): { dir: string; name: string; blobsDir
   return { dir: join(path, name), name, blobsDir: join(path, 'blobs') }
 }
 
-function openLocked(dir: string, blobs: Blobs, release: () => void): BackupSet {
+function openLocked(dir: string, blobs: BlobFolder, release: () => void): BackupSet {
   return {
     dir,
     blobs,

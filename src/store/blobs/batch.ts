@@ -11,11 +11,14 @@ import { inParallel } from './parallel.ts'
 import { CALLS_AT_ONCE } from './place.ts'
 import type { BlobWriter, StagedBlob } from './writer.ts'
 
+/** What is known of a content of an upload; `object` where it is kept under a name of its own, which its row must say. */
+export type KeptContent = { sha256: string; size: number; object?: string }
+
 export type BlobBatch = {
   /** How many contents were kept, each counted once. */
   count(): number
   /** What is known of a content by its number. */
-  at(index: number): { sha256: string; size: number }
+  at(index: number): KeptContent
   /** Begins a content. It must be kept or discarded before the next one is written. */
   begin(): ContentWriter
   /**

@@ -6,10 +6,11 @@ import { link, open, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, reasonOf } from '../../errors.ts'
 import { flush, hashFile, unlessMissing } from '../../file-hash.ts'
-import { type Blobs, blobPath } from './blobs.ts'
+import type { BlobFolder } from './folder.ts'
+import { blobPath } from './place.ts'
 import type { StagedBlob } from './writer.ts'
 
-export type Folder = { dir: string; blobs: Blobs }
+export type Folder = { dir: string; blobs: BlobFolder }
 
 /**
  * Why a content could not be taken over, in words. `unreadable`: the disk fails there; `refused`: the system did not let
@@ -74,7 +75,7 @@ export type Batch = {
 }
 
 /** Commits staged contents some at a time, so that few files are open and the folders are flushed once for many. */
-export function openBatch(to: Blobs): Batch {
+export function openBatch(to: BlobFolder): Batch {
   const waiting: StagedBlob[] = []
   const taken = () => waiting.splice(0)
   const end = async () => {

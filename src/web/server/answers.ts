@@ -100,7 +100,7 @@ export type Status = {
     documents: number
     contents: number
     content_bytes: number
-    free_bytes: number
+    free_bytes?: number
   }
   /** Null: the server makes none. */
   backup: BackupStatus | null

@@ -18,7 +18,7 @@ export function Storage({ status: { storage, version } }: { status: Status }) {
           {bytes(storage.content_bytes)}{' '}
           <small>{words.inContents(storage.contents, count(storage.contents))}</small>
         </Fact>
-        <Fact name={words.free}>{bytes(storage.free_bytes)}</Fact>
+        {storage.free_bytes !== undefined && <Fact name={words.free}>{bytes(storage.free_bytes)}</Fact>}
         <Fact name={words.version}>cambista {version}</Fact>
       </dl>
     </section>

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { restoreBackup } from '../../../src/domain/backup/restore.ts'
-import { openBlobs } from '../../../src/store/blobs/blobs.ts'
+import { openBlobFolder } from '../../../src/store/blobs/folder.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
@@ -41,7 +41,7 @@ async function restore(vault: Vault, dataDir: string, owner?: { uid: number; gid
 /** The texts of the documents in a data directory, by id. */
 async function textsIn(dataDir: string): Promise<string[]> {
   const db = openDatabase(dataDir, { mustExist: true })
-  const blobs = await openBlobs(join(dataDir, 'blobs'))
+  const blobs = await openBlobFolder(join(dataDir, 'blobs'))
   const texts: string[] = []
   for (const { sha256 } of await selectDocuments(db, { limit: 1000 })) {
     const found = await blobs.read(sha256)

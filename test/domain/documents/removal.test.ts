@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { purgeDocuments, removeDocuments } from '../../../src/domain/documents/removal.ts'
-import { type Blobs, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
 import { isBlobNamed, selectDocuments } from '../../../src/store/documents.ts'
 import { selectEvents } from '../../../src/store/events.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
@@ -13,12 +14,12 @@ import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.t
 
 const NOW = '2026-03-24T12:00:00.000Z'
 
-type Ground = { dataDir: string; db: Db; blobs: Blobs }
+type Ground = { dataDir: string; db: Db; blobs: BlobFolder }
 
 async function ground(t: TestContext): Promise<Ground> {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  return { dataDir, db: temporaryDatabase(t, dataDir), blobs: await openBlobs(join(dataDir, 'blobs')) }
+  return { dataDir, db: temporaryDatabase(t, dataDir), blobs: await openBlobFolder(join(dataDir, 'blobs')) }
 }
 
 const documentsIn = (db: Db) => selectDocuments(db, { limit: 10_000 })
@@ -26,9 +27,9 @@ const documentsIn = (db: Db) => selectDocuments(db, { limit: 10_000 })
 test('a crash after the rows leaves contents that the next start sweeps, never rows without content', async (t) => {
   const { db, blobs } = await ground(t)
   await keepTexts(db, blobs, ['one', 'two'])
-  const crashing: Blobs = {
+  const crashing: BlobFolder = {
     ...blobs,
-    async remove() {
+    async release() {
       assert.equal((await contentsOf(blobs)).length, 2)
       throw new Error('crash')
     },
@@ -38,7 +39,7 @@ test('a crash after the rows leaves contents that the next start sweeps, never r
   await assert.rejects(removal, /crash/)
   assert.deepEqual([await documentsIn(db), told], [[], [1, 2]])
   assert.equal((await contentsOf(blobs)).length, 2)
-  assert.deepEqual(await blobs.removeOrphans((sha256) => isBlobNamed(db, sha256)), {
+  assert.deepEqual(await removeOrphans(blobs, { isNamed: (sha256) => isBlobNamed(db, sha256) }), {
     temporary: 0,
     unnamed: 2,
   })
@@ -68,7 +69,7 @@ test('a content that is uploaded again after its rows went stays', async (t) => 
       .run('again', 'text/plain', sha256, NOW)
   })
   assert.deepEqual(removed, { documents: 1, blobs: 0, bytes: 0 })
-  assert.equal(blobs.isThere(document.sha256), true)
+  assert.deepEqual(await contentsOf(blobs), [document.sha256])
 })
 
 test('nobody can write rows between the look for them and the end of the content', async (t) => {
@@ -77,12 +78,12 @@ test('nobody can write rows between the look for them and the end of the content
   const upload = new Sqlite(join(dataDir, 'cambista.db'), { timeout: 0 })
   t.after(() => upload.close())
   let looked = false
-  const watching: Blobs = {
+  const watching: BlobFolder = {
     ...blobs,
-    remove(sha256) {
+    release(trx, sha256) {
       assert.throws(() => upload.exec('begin immediate'), /locked/)
       looked = true
-      return blobs.remove(sha256)
+      return blobs.release(trx, sha256)
     },
   }
   await removeDocuments(db, watching, await documentsIn(db), ANA, () => {})

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { blobPath } from '../../../src/store/blobs/blobs.ts'
+import { blobPath } from '../../../src/store/blobs/place.ts'
 import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read } from '../../support/directory.ts'
 import { sendText, WAY_NAMES } from '../../support/documents/ways.ts'

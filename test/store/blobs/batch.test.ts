@@ -9,7 +9,9 @@ import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import type { BlobBatch } from '../../../src/store/blobs/batch.ts'
-import { type Blobs, blobPath, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
+import { blobPath } from '../../../src/store/blobs/place.ts'
 import { createFaultyFs } from '../../support/faulty-fs.ts'
 
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -25,7 +27,7 @@ async function openIn(t: TestContext) {
   t.after(() => rmSync(root, { recursive: true }))
   const dir = join(root, 'blobs')
   const faulty = createFaultyFs(dir)
-  const blobs = await openBlobs(dir, faulty.fs)
+  const blobs = await openBlobFolder(dir, faulty.fs)
   faulty.calls.length = 0
   return { dir, blobs, faulty }
 }
@@ -41,7 +43,7 @@ async function keep(batch: BlobBatch, contents: Iterable<Buffer>, piece = 60_000
   return numbers
 }
 
-async function store(blobs: Blobs, contents: Iterable<Buffer>): Promise<void> {
+async function store(blobs: BlobFolder, contents: Iterable<Buffer>): Promise<void> {
   const batch = blobs.beginBatch(memory())
   try {
     await keep(batch, contents)
@@ -51,11 +53,11 @@ async function store(blobs: Blobs, contents: Iterable<Buffer>): Promise<void> {
   }
 }
 
-async function namesOf(blobs: Blobs): Promise<string[]> {
+async function namesOf(blobs: BlobFolder): Promise<string[]> {
   return (await Array.fromAsync(blobs.list())).sort()
 }
 
-async function check(blobs: Blobs, dir: string): Promise<number> {
+async function check(blobs: BlobFolder, dir: string): Promise<number> {
   const names = await namesOf(blobs)
   for (const name of names) assert.equal(sha256Of(readFileSync(blobPath(dir, name))), name)
   return names.length
@@ -199,7 +201,7 @@ test('has no torn blob when everything fails from one call on, and the sweep tak
     assert.equal(openFiles(), open, call)
     faulty.faults = () => undefined
     await check(blobs, dir)
-    await blobs.removeOrphans(() => false)
+    await removeOrphans(blobs, { isNamed: () => false })
     assert.deepEqual([readdirSync(join(dir, 'tmp')), await namesOf(blobs)], [[], []], call)
   }
 })

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
-import { type Blobs, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
 import type { StagedBlob } from '../../../src/store/blobs/writer.ts'
 import { createFaultyFs } from '../../support/faulty-fs.ts'
 
@@ -17,7 +18,7 @@ const BATCH = [LARGE, SMALL, KNOWN]
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const openFiles = () => readdirSync('/proc/self/fd').length
 
-async function store(blobs: Blobs, batch: Buffer[]): Promise<void> {
+async function store(blobs: BlobFolder, batch: Buffer[]): Promise<void> {
   const staged: StagedBlob[] = []
   try {
     for (const bytes of batch) {
@@ -42,13 +43,13 @@ async function openWithFaults(t: TestContext) {
   t.after(() => rmSync(root, { recursive: true }))
   const dir = join(root, 'blobs')
   const faulty = createFaultyFs(dir)
-  const blobs = await openBlobs(dir, faulty.fs)
+  const blobs = await openBlobFolder(dir, faulty.fs)
   await store(blobs, [KNOWN])
   faulty.calls.length = 0
   return { dir, faulty, blobs }
 }
 
-async function checkEveryBlob(blobs: Blobs, dir: string): Promise<number> {
+async function checkEveryBlob(blobs: BlobFolder, dir: string): Promise<number> {
   let count = 0
   for await (const sha256 of blobs.list()) {
     const bytes = readFileSync(join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256))
@@ -93,7 +94,7 @@ test('flushes its own folders when it opens', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'cambista-faults-'))
   t.after(() => rmSync(root, { recursive: true }))
   const faulty = createFaultyFs(root)
-  await openBlobs(join(root, 'blobs'), faulty.fs)
+  await openBlobFolder(join(root, 'blobs'), faulty.fs)
   const syncs = faulty.calls.filter((call) => call.startsWith('sync'))
   assert.deepEqual(syncs, ['sync /blobs', 'sync /'])
 })
@@ -130,7 +131,7 @@ test('has no torn blob when everything fails from one call on, and the sweep tak
     await assert.rejects(store(blobs, BATCH), AppError, call)
     assert.equal(openFiles(), open, call)
     faulty.faults = () => undefined
-    await blobs.removeOrphans((sha256) => sha256 === sha256Of(KNOWN))
+    await removeOrphans(blobs, { isNamed: (sha256) => sha256 === sha256Of(KNOWN) })
     assert.deepEqual(readdirSync(join(dir, 'tmp')), [], call)
     assert.equal(await checkEveryBlob(blobs, dir), 1, call)
   }

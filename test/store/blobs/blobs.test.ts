@@ -16,7 +16,8 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
-import { type Blobs, freeBytes, openBlobs } from '../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, freeBytes, openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
 import type { StagedBlob } from '../../../src/store/blobs/writer.ts'
 
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -30,7 +31,7 @@ function tempDir(t: TestContext): string {
 const placeOf = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
 const temporaryIn = (dir: string) => readdirSync(join(dir, 'tmp'))
 
-async function stage(blobs: Blobs, bytes: Buffer, chunk = 100_000): Promise<StagedBlob> {
+async function stage(blobs: BlobFolder, bytes: Buffer, chunk = 100_000): Promise<StagedBlob> {
   const writer = await blobs.beginBlob()
   for (let at = 0; at < bytes.length; at += chunk) await writer.write(bytes.subarray(at, at + chunk))
   return writer.finish()
@@ -41,7 +42,7 @@ async function bytesOf(reading: Promise<{ stream(): Readable } | undefined>): Pr
   return blob && buffer(blob.stream())
 }
 
-async function namesOf(blobs: Blobs): Promise<string[]> {
+async function namesOf(blobs: BlobFolder): Promise<string[]> {
   const names: string[] = []
   for await (const sha256 of blobs.list()) names.push(sha256)
   return names
@@ -49,7 +50,7 @@ async function namesOf(blobs: Blobs): Promise<string[]> {
 
 test('stores bytes of any size under their SHA-256', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   let made = 0
   for (const size of [1, 99_999, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 3_000_000]) {
     for (const chunk of [1000, 512 * 1024, 2_000_000]) {
@@ -67,7 +68,7 @@ test('stores bytes of any size under their SHA-256', async (t) => {
 
 test('keeps folders and files to the owner', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const staged = await stage(blobs, Buffer.from('private'))
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
   assert.equal(mode(staged.path), '600')
@@ -83,7 +84,7 @@ test('keeps folders and files to the owner', async (t) => {
 })
 
 test('does not mind that a chunk is used again after the write', async (t) => {
-  const blobs = await openBlobs(tempDir(t))
+  const blobs = await openBlobFolder(tempDir(t))
   const writer = await blobs.beginBlob()
   const chunk = Buffer.alloc(300_000)
   for (const fill of 'abcdef') await writer.write(chunk.fill(fill))
@@ -94,7 +95,7 @@ test('does not mind that a chunk is used again after the write', async (t) => {
 })
 
 test('reads a range, and nothing where there is no blob', async (t) => {
-  const blobs = await openBlobs(tempDir(t))
+  const blobs = await openBlobFolder(tempDir(t))
   const staged = await stage(blobs, Buffer.from('0123456789'))
   await blobs.commit([staged])
   const range = await blobs.read(staged.sha256, { start: 2, end: 4 })
@@ -104,7 +105,7 @@ test('reads a range, and nothing where there is no blob', async (t) => {
 })
 
 test('goes on reading a blob that is removed meanwhile', async (t) => {
-  const blobs = await openBlobs(tempDir(t))
+  const blobs = await openBlobFolder(tempDir(t))
   const bytes = randomBytes(2_000_000)
   const staged = await stage(blobs, bytes)
   await blobs.commit([staged])
@@ -121,7 +122,7 @@ test('goes on reading a blob that is removed meanwhile', async (t) => {
 
 test('checks the chunks of a blob, and again when its file has changed', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const bytes = randomBytes(700_000)
   const staged = await stage(blobs, bytes)
   await blobs.commit([staged])
@@ -145,7 +146,7 @@ test('checks the chunks of a blob, and again when its file has changed', async (
 })
 
 test('has no file open for a stream that nobody reads, or reads to the end', async (t) => {
-  const blobs = await openBlobs(tempDir(t))
+  const blobs = await openBlobFolder(tempDir(t))
   const staged = await stage(blobs, randomBytes(2_000_000))
   await blobs.commit([staged])
   const open = readdirSync('/proc/self/fd').length
@@ -159,7 +160,7 @@ test('has no file open for a stream that nobody reads, or reads to the end', asy
 })
 
 test('takes only a SHA-256 for a name', async (t) => {
-  const blobs = await openBlobs(tempDir(t))
+  const blobs = await openBlobFolder(tempDir(t))
   for (const name of ['', '..', '../../etc/passwd', 'A'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)}/..`]) {
     await assert.rejects(blobs.read(name), TypeError)
     await assert.rejects(blobs.remove(name), TypeError)
@@ -168,7 +169,7 @@ test('takes only a SHA-256 for a name', async (t) => {
 
 test('replaces a blob that was damaged', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const bytes = Buffer.from('whole')
   await blobs.commit([await stage(blobs, bytes)])
   writeFileSync(placeOf(dir, sha256Of(bytes)), 'torn')
@@ -178,7 +179,7 @@ test('replaces a blob that was damaged', async (t) => {
 
 test('stores the same content once, from one request and from many at once', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const bytes = randomBytes(700_000)
   const uploads = Array.from({ length: 20 }, async (_, i) => {
     const staged = [
@@ -196,7 +197,7 @@ test('stores the same content once, from one request and from many at once', asy
 
 test('leaves nothing of what is discarded, at any time and repeatedly', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const open = readdirSync('/proc/self/fd').length
   const unfinished = await blobs.beginBlob()
   unfinished.write(randomBytes(600_000)) // discarded while it is being written
@@ -215,7 +216,7 @@ test('leaves nothing of what is discarded, at any time and repeatedly', async (t
 
 test('holds few files open however many documents wait', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const open = readdirSync('/proc/self/fd').length
   const staged: StagedBlob[] = []
   for (let i = 0; i < 300; i++) staged.push(await stage(blobs, Buffer.from(`document ${i}`)))
@@ -227,7 +228,7 @@ test('holds few files open however many documents wait', async (t) => {
 
 test('sweeps temporary files and blobs that no row names, and nothing else', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   const named = await stage(blobs, Buffer.from('named'))
   const unnamed = await stage(blobs, Buffer.from('unnamed'))
   await blobs.commit([named, unnamed])
@@ -235,8 +236,8 @@ test('sweeps temporary files and blobs that no row names, and nothing else', asy
   writeFileSync(join(dir, 'README'), 'of the operator')
   mkdirSync(join(dir, 'zz'))
   writeFileSync(join(placeOf(dir, named.sha256), '..', 'note'), 'too')
-  const reopened = await openBlobs(dir)
-  const removed = await reopened.removeOrphans(async (sha256) => sha256 === named.sha256)
+  const reopened = await openBlobFolder(dir)
+  const removed = await removeOrphans(reopened, { isNamed: async (sha256) => sha256 === named.sha256 })
   assert.deepEqual(removed, { temporary: 1, unnamed: 1 })
   assert.deepEqual(await namesOf(reopened), [named.sha256])
   assert.deepEqual(temporaryIn(dir), [])
@@ -245,7 +246,7 @@ test('sweeps temporary files and blobs that no row names, and nothing else', asy
 
 test('refuses to begin where the folder has vanished', async (t) => {
   const dir = tempDir(t)
-  const blobs = await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
   rmSync(dir, { recursive: true })
   await assert.rejects(
     blobs.beginBlob(),
@@ -255,6 +256,7 @@ test('refuses to begin where the folder has vanished', async (t) => {
 
 test('tells the free space', async (t) => {
   const dir = tempDir(t)
-  await openBlobs(dir)
+  const blobs = await openBlobFolder(dir)
+  assert.equal(typeof (await blobs.freeBytes()), 'number')
   assert.ok((await freeBytes(dir)) > 0)
 })

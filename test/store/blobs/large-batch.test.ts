@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storeBatch } from '../../../src/domain/documents/batch.ts'
-import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import { insertDocuments } from '../../../src/store/documents.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp } from '../../support/app.ts'
 import { openTestBlobs } from '../../support/company.ts'
-import { fillDatabase, fillDirectory } from '../../support/directory.ts'
+import { fillDirectory } from '../../support/directory.ts'
 import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const COUNT = 1203
@@ -52,40 +50,28 @@ test('a large batch lets others have turns, and keeps the order of its files', a
   }
 })
 
-test('others have turns while the files of a large batch are looked for', async (t) => {
+test('others have turns while the contents of a large batch are looked for', async (t) => {
   const dataDir = temporaryDirectory(t)
-  await fillDatabase(dataDir)
   const db = temporaryDatabase(t, dataDir)
+  const blobs = await openTestBlobs(dataDir)
+  using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
+  const kept = blobs.beginBatch(memory)
+  await kept.begin().keep()
+  await kept.commit()
   let turns = 0
   const counting = setInterval(() => {
     turns += 1
   }, 0)
   t.after(() => clearInterval(counting))
   const turnsAt: number[] = []
-  const blobs = {
-    ...(await openTestBlobs(dataDir)),
-    isThere() {
+  function* slowly() {
+    while (turnsAt.length < COUNT) {
       turnsAt.push(turns)
       for (const end = performance.now() + 0.02; performance.now() < end; );
-      return true
-    },
+      yield kept.at(0)
+    }
   }
-  using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
-  const files = createUploadedFiles(memory)
-  for (let content = 0; content < COUNT; content++) {
-    files.add({ name: 'same.txt', mimetype: 'text/plain', content })
-  }
-  const contents = {
-    count: () => COUNT,
-    at: (index: number) => ({ size: 1, sha256: index.toString(16).padStart(64, '0') }),
-    begin: () => assert.fail(),
-    commit: async () => {},
-    discard: async () => {},
-  }
-  const batch = { companyId: 1, agentId: 1, ownerId: 1, files, contents }
-  assert.deepEqual(await storeBatch(db, blobs, batch, { at: 'now', tokenId: null }, undefined), [
-    { id: 1, attachmentId: 1, count: COUNT },
-  ])
+  assert.equal(await blobs.claim(db, slowly()), true)
   assert.equal(turnsAt.length, COUNT)
   assert.ok(Number(turnsAt.at(-1)) - Number(turnsAt[0]) >= 2, turnsAt.join())
 })

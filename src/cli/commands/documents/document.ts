@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
-import { openBlobs } from '../../../store/blobs/blobs.ts'
+import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
 import type { Db } from '../../../store/tables.ts'
@@ -84,7 +84,7 @@ export const documentExport = command({
     const dataDir = options['data-dir']
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
-      const blobs = await openBlobs(join(dataDir, 'blobs'))
+      const blobs = await openBlobFolder(join(dataDir, 'blobs'))
       if (document.content === 'lost') {
         throw new AppError(
           'failed',

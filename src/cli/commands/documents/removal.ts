@@ -5,7 +5,7 @@ import { needCompany } from '../../../domain/directory/directory.ts'
 import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
 import { AppError } from '../../../errors.ts'
 import type { LogFields, LogFormat } from '../../../log.ts'
-import { openBlobs } from '../../../store/blobs/blobs.ts'
+import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { terminalLog } from '../../terminal-log.ts'
@@ -27,7 +27,7 @@ export const documentDelete = command({
     const log = openLog(options['log-format'], terminal)
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
-      const blobs = await openBlobs(join(options['data-dir'], 'blobs'))
+      const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
       const removed = await removeDocuments(db, blobs, [document], log.by, log.deleted).finally(log.flush)
       const stays = document.content === 'lost' ? 'was lost already' : 'stays: another document has the same'
       const content = removed.blobs > 0 ? 'its content too' : `its content ${stays}`
@@ -64,7 +64,7 @@ export const documentPurge = command({
         printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: true }, [line])
         return 0
       }
-      const blobs = await openBlobs(join(options['data-dir'], 'blobs'))
+      const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
       const purge = { createdUpTo, companyId, by: log.by, signal: terminal.stop, removed: log.deleted }
       const sum = await purgeDocuments(db, blobs, purge).finally(log.flush)
       const line = `deleted ${sum.documents} documents, uploaded up to ${createdUpTo}; ${sum.bytes} bytes are free`

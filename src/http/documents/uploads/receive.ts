@@ -7,7 +7,7 @@ import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { createMemoryBudget, type MemoryLimits } from '../../../memory-budget.ts'
 import { createSemaphore, type Semaphore } from '../../../semaphore.ts'
-import { type Blobs, freeBytes } from '../../../store/blobs/blobs.ts'
+import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { Db } from '../../../store/tables.ts'
 import { accessOf, authorizedToken } from '../../api/auth.ts'
 import { bodyOf, checkLength } from '../../api/body.ts'
@@ -43,7 +43,6 @@ export type UploadDeps = {
   arrivals: Arrivals
   wakeHooks: () => void
   blobs: Blobs
-  blobsDir: string
   clock: Clock
   limits: UploadLimits
   log: Log
@@ -57,11 +56,11 @@ export type UploadReceiver = {
 }
 
 export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
-  const { limits, blobsDir, blobs, log } = deps
+  const { limits, blobs, log } = deps
   const message = `${limits.maxUploads} uploads are under way: try again in a moment`
   const semaphore = createSemaphore(limits.maxUploads, { ms: limits.waitMs, message })
   const memory = createMemoryBudget(limits.memory ?? MEMORY)
-  const watch = () => checkFreeSpace(blobsDir, limits.minFree)
+  const watch = () => checkFreeSpace(blobs, limits.minFree)
   const running = new Set<string>()
   return {
     semaphore,
@@ -83,7 +82,7 @@ export function createUploadReceiver(deps: UploadDeps): UploadReceiver {
         using _permit = await semaphore.acquire()
         const sender = { tokenId: token.id, access: accessOf(token), key }
         const quotas = await quotasBefore(deps, sender)
-        await checkFreeSpace(blobsDir, limits.minFree + stated * way.density)
+        await checkFreeSpace(blobs, limits.minFree + stated * way.density)
         const beginBatch = withinQuotas(quotas, blobs.beginBatch)
         reader = way.open({ beginBatch, memory: share, watch })
         const body = bodyOf(req, res, { maxBytes: limits.maxBody, idleMs: limits.idleMs, watch })
@@ -123,6 +122,7 @@ function idempotencyKeyOf(sent: string | null): string | undefined {
   return sent
 }
 
-async function checkFreeSpace(dir: string, needed: number): Promise<void> {
-  if ((await freeBytes(dir)) < needed) throw new AppError('disk-full', 'Not enough free disk space')
+async function checkFreeSpace(blobs: Blobs, needed: number): Promise<void> {
+  const free = await blobs.freeBytes?.()
+  if (free !== undefined && free < needed) throw new AppError('disk-full', 'Not enough free disk space')
 }

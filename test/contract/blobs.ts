@@ -1,0 +1,274 @@
+// What every store of contents does, wherever it keeps them: a suite that each of them passes.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../src/errors.ts'
+import { createMemoryBudget } from '../../src/memory-budget.ts'
+import type { BlobBatch } from '../../src/store/blobs/batch.ts'
+import type { Blobs } from '../../src/store/blobs/blobs.ts'
+import type { ByteRange } from '../../src/store/blobs/chunks.ts'
+import { removeOrphans } from '../../src/store/blobs/orphans.ts'
+import { inParallel } from '../../src/store/blobs/parallel.ts'
+import type { Db } from '../../src/store/tables.ts'
+
+export type OpenedBlobs = {
+  blobs: Blobs
+  /** A transaction of the rows beside it. */
+  atomically<T>(work: (trx: Db) => Promise<T>): Promise<T>
+  /** Alters a byte of a stored content, as a failing disk does. */
+  damage(sha256: string): Promise<void>
+  /** Takes the end of a stored content away. */
+  cut(sha256: string): Promise<void>
+  /** What unfinished uploads have left. */
+  unfinished(): Promise<string[]>
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const LONG_AGO = new Date('2000-01-01T00:00:00.000Z')
+const NOT_YET = new Date('2999-01-01T00:00:00.000Z')
+const UNKNOWN = '0'.repeat(64)
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const memory = () => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
+
+/** @param open a store of its own, with nothing in it */
+export function testBlobs(name: string, open: (t: TestContext) => Promise<OpenedBlobs>): void {
+  const testStore = (title: string, run: (opened: OpenedBlobs) => Promise<void>) =>
+    test(`${name}: ${title}`, async (t) => run(await open(t)))
+
+  const SIZES = [0, 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, 512 * KIB]
+  const LARGE = [5 * MIB - 1, 5 * MIB, 5 * MIB + 1, 10 * MIB, 10 * MIB + 1, 20 * MIB]
+  testStore('gives back bytes of any size, in whatever pieces they came', async (opened) => {
+    for (const size of [...SIZES, ...LARGE]) {
+      for (const piece of size > MIB ? [1_000_003] : [1000, 64 * KIB, 3 * MIB]) {
+        const bytes = randomBytes(size)
+        await store(opened, [bytes], piece)
+        const about = `${size} by ${piece}`
+        assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes), `${about}: stream`)
+        assert.ok((await chunked(opened.blobs, bytes))?.equals(bytes), `${about}: chunks`)
+        assert.equal((await opened.blobs.read(sha256Of(bytes)))?.size, size, about)
+      }
+    }
+    assert.deepEqual(await opened.unfinished(), [])
+  })
+
+  testStore('reads ranges, also over the borders of its parts', async (opened) => {
+    const bytes = randomBytes(11 * MIB)
+    await store(opened, [bytes])
+    const borders = [0, 1, 64 * KIB, 5 * MIB, 10 * MIB, 11 * MIB - 1]
+    for (const start of borders) {
+      for (const end of [...borders, start + 1].filter((one) => one >= start && one < bytes.length)) {
+        const wanted = bytes.subarray(start, end + 1)
+        const about = `${start} to ${end}`
+        assert.ok((await streamed(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
+        assert.ok((await chunked(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
+        assert.equal((await opened.blobs.read(sha256Of(bytes), { start, end }))?.size, bytes.length)
+      }
+    }
+  })
+
+  testStore('has nothing to read of what is not there, and takes only a SHA-256', async ({ blobs }) => {
+    assert.equal(await blobs.read(UNKNOWN), undefined)
+    for (const sha256 of ['', '..', '../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(64)}/..`]) {
+      await assert.rejects(blobs.read(sha256), TypeError)
+    }
+  })
+
+  testStore('does not mind that a piece is used again after the write', async (opened) => {
+    const batch = opened.blobs.beginBatch(memory())
+    const writer = batch.begin()
+    const piece = Buffer.alloc(2 * MIB)
+    for (const fill of 'abcdef') await writer.write(piece.fill(fill))
+    await writer.keep()
+    await batch.commit()
+    await claim(opened, batch)
+    const expected = Buffer.concat([...'abcdef'].map((fill) => Buffer.alloc(2 * MIB, fill)))
+    assert.ok((await streamed(opened.blobs, expected))?.equals(expected))
+  })
+
+  testStore('counts equal contents of one upload once, whatever their size', async (opened) => {
+    const contents = [Buffer.from('small'), randomBytes(100 * KIB), randomBytes(6 * MIB)]
+    const batch = opened.blobs.beginBatch(memory())
+    assert.deepEqual(await keep(batch, [...contents, ...contents]), [0, 1, 2, 0, 1, 2])
+    await batch.commit()
+    assert.deepEqual(
+      contents.map((_, at) => [batch.at(at).sha256, batch.at(at).size]),
+      contents.map((bytes) => [sha256Of(bytes), bytes.length]),
+    )
+    await claim(opened, batch)
+    for (const bytes of contents) assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes))
+    assert.deepEqual(await opened.unfinished(), [])
+  })
+
+  testStore('keeps the contents of many uploads at once, among them equal ones', async (opened) => {
+    const same = randomBytes(300 * KIB)
+    const uploads = Array.from({ length: 20 }, (_, at) => [
+      same,
+      Buffer.from(`own ${at}`),
+      randomBytes(at === 7 ? 6 * MIB : at * KIB),
+    ])
+    await Promise.all(uploads.map((contents) => store(opened, contents)))
+    for (const bytes of uploads.flat()) assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes))
+    assert.deepEqual(await opened.unfinished(), [])
+  })
+
+  testStore('keeps hundreds of contents of one upload', async (opened) => {
+    const contents = Array.from({ length: 300 }, (_, at) => Buffer.from(`document ${at}`))
+    await store(opened, contents)
+    await inParallel(contents, 8, async (bytes) => {
+      assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes))
+    })
+    assert.equal((await namesOf(opened.blobs)).length, 300)
+  })
+
+  testStore('has nothing left of what is discarded, at any time and repeatedly', async (opened) => {
+    for (const size of [10, 100 * KIB, 6 * MIB, 17 * MIB]) {
+      const bytes = randomBytes(size)
+      const batch = opened.blobs.beginBatch(memory())
+      await keep(batch, [bytes])
+      const cutShort = batch.begin()
+      await cutShort.write(bytes.subarray(0, size - 1)) // its client is gone
+      if (size > MIB) await cutShort.discard()
+      await batch.discard()
+      await batch.discard()
+      assert.equal(await opened.blobs.read(sha256Of(bytes)), undefined, `${size}`)
+      assert.deepEqual(await namesOf(opened.blobs), [], `${size}`)
+      assert.deepEqual(await opened.unfinished(), [], `${size}`)
+    }
+  })
+
+  testStore('keeps what was committed when it is discarded afterwards', async (opened) => {
+    const [one, two, three] = [Buffer.from('one'), randomBytes(100 * KIB), randomBytes(6 * MIB)]
+    const batch = opened.blobs.beginBatch(memory())
+    await keep(batch, [one, two, three])
+    await batch.commit(new Set([sha256Of(one), sha256Of(three)]))
+    await opened.atomically((trx) => opened.blobs.claim(trx, [batch.at(0), batch.at(2)]))
+    await batch.discard()
+    assert.deepEqual(await streamed(opened.blobs, one), one)
+    assert.equal(await streamed(opened.blobs, two), undefined)
+    assert.ok((await streamed(opened.blobs, three))?.equals(three))
+    assert.equal((await namesOf(opened.blobs)).length, 2)
+    assert.deepEqual(await opened.unfinished(), [])
+  })
+
+  testStore('says that a content was altered or cut, and never gives all of it', async (opened) => {
+    for (const size of [10, 700 * KIB, 6 * MIB]) {
+      for (const spoil of [opened.damage, opened.cut]) {
+        const bytes = randomBytes(size)
+        await store(opened, [bytes])
+        await spoil(sha256Of(bytes))
+        let given = 0
+        const reading = async () => {
+          const blob = await opened.blobs.read(sha256Of(bytes))
+          for await (const chunk of blob?.chunks() ?? []) given += chunk.length
+        }
+        await assert.rejects(reading(), (error) => error instanceof AppError && error.code === 'failed')
+        assert.ok(given < size, `${given} of ${size}`)
+      }
+    }
+  })
+
+  testStore('lets a content go, and says whether there was one', async (opened) => {
+    const { blobs, atomically } = opened
+    const bytes = Buffer.from('let go')
+    await store(opened, [bytes])
+    assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), true)
+    assert.equal(await blobs.read(sha256Of(bytes)), undefined)
+    assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), false)
+    await store(opened, [bytes])
+    assert.deepEqual(await streamed(blobs, bytes), bytes, 'it may come again')
+  })
+
+  testStore('claims a content only where it is, also when an equal one was let go', async (opened) => {
+    const { blobs, atomically } = opened
+    const bytes = Buffer.from('the same')
+    await store(opened, [bytes])
+    const batch = blobs.beginBatch(memory())
+    await keep(batch, [bytes])
+    await batch.commit()
+    await atomically((trx) => blobs.release(trx, sha256Of(bytes)))
+    const claimed = await atomically((trx) => blobs.claim(trx, [batch.at(0)]))
+    assert.deepEqual(await streamed(blobs, bytes), claimed ? bytes : undefined)
+  })
+
+  testStore('lists what is there, says since when, and removes it by its name', async (opened) => {
+    const { blobs } = opened
+    await store(opened, [Buffer.from('one'), Buffer.from('two')])
+    const [name = '', other = '', ...more] = await namesOf(blobs)
+    assert.deepEqual(more, [])
+    const written = await blobs.writtenAt(name)
+    assert.ok(written && Math.abs(written.getTime() - Date.now()) < 3_600_000, String(written))
+    assert.equal(await blobs.remove(name), true)
+    assert.equal(await blobs.remove(name), false)
+    assert.equal(await blobs.writtenAt(name), undefined)
+    assert.deepEqual(await namesOf(blobs), [other])
+  })
+
+  testStore('removes what no row names, once it is old enough', async (opened) => {
+    const { blobs } = opened
+    await store(opened, [Buffer.from('named'), Buffer.from('unnamed'), Buffer.from('too')])
+    const [named] = await namesOf(blobs)
+    const isNamed = (name: string) => name === named
+    const young = await removeOrphans(blobs, { isNamed, writtenBefore: LONG_AGO })
+    assert.deepEqual([young.unnamed, (await namesOf(blobs)).length], [0, 3])
+    const old = await removeOrphans(blobs, { isNamed, writtenBefore: NOT_YET })
+    assert.deepEqual([old.unnamed, await namesOf(blobs)], [2, [named]])
+  })
+
+  testStore('removes what an upload that never ended left, once it is old enough', async (opened) => {
+    const { blobs } = opened
+    const lost = blobs.beginBatch(memory())
+    const writer = lost.begin()
+    for (let at = 0; at < 12; at++) await writer.write(randomBytes(MIB))
+    assert.equal(await blobs.removeUnfinished(LONG_AGO), 0)
+    assert.equal((await opened.unfinished()).length, 1)
+    assert.equal(await blobs.removeUnfinished(NOT_YET), 1)
+    assert.deepEqual(await opened.unfinished(), [])
+    await lost.discard()
+    assert.equal(await blobs.removeUnfinished(), 0)
+  })
+}
+
+/** Keeps contents that come in pieces; the numbers that they got. */
+async function keep(batch: BlobBatch, contents: Iterable<Buffer>, piece = 200_000): Promise<number[]> {
+  const numbers: number[] = []
+  for (const bytes of contents) {
+    const writer = batch.begin()
+    for (let at = 0; at < bytes.length; at += piece) await writer.write(bytes.subarray(at, at + piece))
+    numbers.push(await writer.keep())
+  }
+  return numbers
+}
+
+async function claim({ blobs, atomically }: OpenedBlobs, batch: BlobBatch): Promise<void> {
+  const contents = Array.from({ length: batch.count() }, (_, at) => batch.at(at))
+  assert.equal(await atomically((trx) => blobs.claim(trx, contents)), true)
+}
+
+/** What an upload does. */
+async function store(opened: OpenedBlobs, contents: Iterable<Buffer>, piece?: number): Promise<void> {
+  const batch = opened.blobs.beginBatch(memory())
+  await keep(batch, contents, piece)
+  await batch.commit()
+  await claim(opened, batch)
+  await batch.discard()
+}
+
+async function streamed(blobs: Blobs, bytes: Buffer, range?: ByteRange): Promise<Buffer | undefined> {
+  const blob = await blobs.read(sha256Of(bytes), range)
+  return blob && buffer(blob.stream())
+}
+
+async function chunked(blobs: Blobs, bytes: Buffer, range?: ByteRange): Promise<Buffer | undefined> {
+  const blob = await blobs.read(sha256Of(bytes), range)
+  const seen: Buffer[] = []
+  for await (const chunk of blob?.chunks() ?? []) seen.push(Buffer.from(chunk))
+  return blob && Buffer.concat(seen)
+}
+
+async function namesOf(blobs: Blobs): Promise<string[]> {
+  return (await Array.fromAsync(blobs.list())).sort()
+}

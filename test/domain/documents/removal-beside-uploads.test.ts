@@ -1,0 +1,104 @@
+// A content that is uploaded while its last document is deleted: whatever comes between, no row is without its content.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { storeBatch } from '../../../src/domain/documents/batch.ts'
+import { removeUnnamedBlob } from '../../../src/domain/documents/removal.ts'
+import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
+import { AppError } from '../../../src/errors.ts'
+import { createMemoryBudget } from '../../../src/memory-budget.ts'
+import type { Blobs } from '../../../src/store/blobs/blobs.ts'
+import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../src/store/blobs/folder.ts'
+import { deleteDocuments, selectDocuments } from '../../../src/store/documents.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import type { Db } from '../../../src/store/tables.ts'
+import { AGENT, COMPANY, contentsOf, keepTexts, makeDirectory, OWNER } from '../../support/company.ts'
+import { createFaultyFs } from '../../support/faulty-fs.ts'
+import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+
+/** A process of its own: a connection and a folder. */
+type Process = { db: Db; blobs: BlobFolder }
+
+async function twoProcesses(t: TestContext, fs?: BlobFs): Promise<[Process, Process]> {
+  const dataDir = temporaryDirectory(t)
+  await makeDirectory(dataDir)
+  const db = openDatabase(dataDir)
+  t.after(() => db.destroy())
+  const dir = join(dataDir, 'blobs')
+  return [
+    { db: temporaryDatabase(t, dataDir), blobs: await openBlobFolder(dir, fs) },
+    { db, blobs: await openBlobFolder(dir) },
+  ]
+}
+
+/** Sends one document with this text; `unavailable` where the client is told to send it again. */
+async function upload(db: Db, blobs: Blobs, text: string): Promise<'kept' | 'unavailable'> {
+  using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
+  const files = createUploadedFiles(memory)
+  const contents = blobs.beginBatch(memory)
+  const content = contents.begin()
+  await content.write(Buffer.from(text))
+  files.add({ name: 'again.txt', mimetype: 'text/plain', content: await content.keep() })
+  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
+  try {
+    await storeBatch(db, blobs, batch, { at: '2026-03-24T12:00:00.000Z', tokenId: null }, undefined)
+    return 'kept'
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === 'unavailable', String(error))
+    return 'unavailable'
+  } finally {
+    await contents.discard()
+  }
+}
+
+const documentsIn = (db: Db) => selectDocuments(db, { limit: 10_000 })
+
+/** Exactly what rows name is there. */
+async function assertWhole({ db, blobs }: Process, about: string): Promise<void> {
+  const named = new Set((await documentsIn(db)).map(({ sha256 }) => sha256))
+  assert.deepEqual((await contentsOf(blobs)).sort(), [...named].sort(), about)
+}
+
+test('a deletion may come between any two steps of an upload of the same content', async (t) => {
+  const steps: { before(call: number): Promise<void> } = { before: async () => {} }
+  let calls = 0
+  const counted =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      await steps.before(calls++)
+      return call(...args)
+    }
+  const { fs } = createFaultyFs('')
+  const [server, command] = await twoProcesses(t, {
+    ...fs,
+    open: counted(fs.open),
+    rename: counted(fs.rename),
+    mkdir: counted(fs.mkdir as (...args: unknown[]) => Promise<never>),
+  })
+  const ends = { kept: 0, unavailable: 0 }
+  calls = 0
+  await upload(server.db, server.blobs, 'same')
+  const last = calls
+  assert.ok(last > 5, `${last} calls`)
+  for (let rowsGo = 0; rowsGo <= last; rowsGo++) {
+    for (let contentGoes = rowsGo; contentGoes <= last; contentGoes++) {
+      const [document] = await documentsIn(command.db)
+      assert.ok(document)
+      const deletion = async (call: number) => {
+        if (call === rowsGo) {
+          await command.db.transaction().execute((trx) => deleteDocuments(trx, [document]))
+        }
+        if (call === contentGoes) await removeUnnamedBlob(command.db, command.blobs, document.sha256)
+      }
+      steps.before = deletion
+      calls = 0
+      ends[await upload(server.db, server.blobs, 'same')] += 1
+      if (calls <= contentGoes) for (let call = calls; call <= contentGoes; call++) await deletion(call)
+      steps.before = async () => {}
+      await assertWhole(command, `rows before call ${rowsGo}, content before call ${contentGoes}`)
+      if ((await documentsIn(command.db)).length === 0) await keepTexts(server.db, server.blobs, ['same'])
+    }
+  }
+  assert.ok(ends.kept > 0 && ends.unavailable > 0, JSON.stringify(ends))
+})
