@@ -16,8 +16,8 @@ export type Engine = {
   readonly clock: Clock
   /** A task that one process at a time may do. Undefined: another has it. */
   takeLock(name: LockName): Promise<Lock | undefined>
-  /** Who has a lock, in words such as `host 10.0.0.7, pid 4711, since …`; undefined: the engine does not know. */
-  holderOf(name: LockName): Promise<string | undefined>
+  /** Where a task is done whose lock is taken, in words such as `on /var/lib/cambista` or `on host a, pid 7, since …`. */
+  holderOf(name: LockName): Promise<string>
   /** What changes by the commits of others; those of this process may change it or not. */
   look(): Promise<Look>
   /** Whether the database answers and has the schema of this program. */
@@ -83,10 +83,15 @@ export type CarriesDialect = { readonly cambista: Dialect }
 
 /**
  * All of `work` is committed, or nothing of it. It may run twice, where the engine had to give it up because of others:
- * it touches nothing but the database, and what it finds out it returns.
+ * it touches nothing but the database, and what it finds out it returns. With the lock of a task nothing is written once
+ * another has that.
  */
-export function atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
-  return dialectOf(db).atomically(db, work)
+export function atomically<T>(db: Db, work: (trx: Db) => Promise<T>, lock?: Pick<Lock, 'check'>): Promise<T> {
+  const checked = async (trx: Db) => {
+    await lock?.check(trx)
+    return work(trx)
+  }
+  return dialectOf(db).atomically(db, lock ? checked : work)
 }
 
 /** Queries that see the data of one moment, whatever is committed while they run. They only read. */
