@@ -4,12 +4,13 @@
 import { join } from 'node:path'
 import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
+import { watchDatabase } from './domain/database-watch.ts'
 import { createArrivals } from './domain/documents/arrivals.ts'
 import { failAbandoned, openLeases } from './domain/documents/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
-import { AppError, reasonOf } from './errors.ts'
+import { reasonOf } from './errors.ts'
 import { openHooks } from './hooks/hooks.ts'
 import { openKeyring } from './http/api/auth.ts'
 import type { UploadLimits } from './http/documents/uploads/receive.ts'
@@ -17,15 +18,13 @@ import { type ServerOptions, startServer } from './http/server.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { diskError } from './storage-error.ts'
 import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { selectNamedBlobs } from './store/contents.ts'
 import { scanNamedBlobs } from './store/documents.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
-import { makeDataDir, openDatabase, openReads, type Upgrade } from './store/sqlite/database.ts'
-import { type Lock, takeLock } from './store/sqlite/lock.ts'
-import { watchDatabase } from './store/sqlite/watch.ts'
+import type { Upgrade } from './store/sqlite/database.ts'
+import { openSqliteEngine } from './store/sqlite/engine.ts'
 import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
@@ -83,23 +82,19 @@ const ABANDONED_EVERY_MS = 30_000
 
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
   const { log } = config
-  const clock = overrides.clock ?? (() => new Date())
   const providers = overrides.providers ?? PROVIDERS
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
-  // The lock first: to open an older database is to bring it up to date, which no living server may see.
-  const lock = takeServeLock(config.dataDir)
-  parts.defer(() => lock.release())
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
-  const db = openDatabase(config.dataDir, { upgraded, patienceMs: overrides.patienceMs })
-  parts.defer(() => db.destroy())
+  const { clock: ownClock, patienceMs } = overrides
+  const engine = await openSqliteEngine(config.dataDir, {
+    ...{ server: true, clock: ownClock, upgraded, patienceMs },
+  })
+  parts.defer(() => engine.close())
+  const { db, reads, clock, takeLock, holderOf, isReady } = engine
   removeServerAddress(config.dataDir) // of a server that was killed
-  const reads = openReads(config.dataDir)
-  parts.defer(() => reads.destroy())
   await ensureCatalogue(db, providers)
-  const columnReads = openReads(config.dataDir)
-  parts.defer(() => columnReads.destroy())
-  const cache = await openRateCache(columnReads, providers)
+  const cache = await openRateCache(engine.longReads, providers)
   const keyring = await openKeyring(db, clock)
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
@@ -115,7 +110,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     await keyring.refresh()
     arrivals.wakeWorkers() // a document may have been made new again
   }
-  const watch = await watchDatabase(db, refresh, failed)
+  const watch = await watchDatabase(engine, refresh, failed)
   parts.defer(() => watch.close())
   await refresh()
   const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
@@ -126,9 +121,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   let readingHistory: (() => HistoryProgress) | undefined
   const historyProgress = () => readingHistory?.()
   const syncDeps = {
-    db,
-    dataDir: config.dataDir,
-    clock,
+    ...{ db, clock, takeLock, holderOf },
     log,
     backfillFrom: config.backfillFrom,
     settings: config.providerSettings,
@@ -151,7 +144,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
-  const stores = { db, reads, blobs, arrivals, claiming }
+  const stores = { db, reads, isReady, blobs, arrivals, claiming }
   const { wake: wakeHooks } = hooks
   const deps = { ...stores, cache, keyring, scheduler, backups, wakeHooks, clock, log, limits, ...health }
   const server = await startServer(deps, config)
@@ -163,28 +156,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   hooks.start()
   parts.defer(() => hooks.close())
   const { keepEvents } = config
-  const housekeeping = startHousekeeping({ db, clock, log, keepEvents })
+  const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents })
   parts.defer(() => housekeeping.close())
   const open = parts.move()
   const { url, alsoUrls, metricsUrl } = server
   const hasNoKey = keyring.hasNoKey()
   return { url, alsoUrls, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
-}
-
-function takeServeLock(dataDir: string): Lock {
-  let lock: Lock | undefined
-  try {
-    makeDataDir(dataDir)
-    lock = takeLock(dataDir, 'serve.lock')
-  } catch (error) {
-    if (error instanceof AppError) throw error
-    const reason = reasonOf(diskError(error, dataDir))
-    throw new AppError('failed', `cannot use the data directory ${dataDir}: ${reason}`, {
-      cause: error,
-    })
-  }
-  if (!lock) throw new AppError('failed', `the data directory is in use by another server: ${dataDir}`)
-  return lock
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */

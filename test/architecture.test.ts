@@ -48,6 +48,9 @@ const SHARED_TYPES = 'src/providers/provider.ts'
 
 const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.ts)/
 
+/** Where what only one engine understands may be. */
+const ENGINE = /^src\/store\/sqlite\//
+
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),
   srvx: (path) => path.startsWith('src/http/'),
@@ -150,6 +153,14 @@ test('no index files, no default exports, no file over 250 lines', () => {
   )
   assert.deepEqual(
     wrong.map(({ path, lines }) => `${path} ${lines}`),
+    [],
+  )
+})
+
+test('transactions are those of the engine, which may do their work twice', () => {
+  const wrong = sources.filter(({ path, text }) => !ENGINE.test(path) && /\.transaction\(/.test(text))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
     [],
   )
 })

@@ -5,7 +5,8 @@ import { resolve } from 'node:path'
 import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
 import { diskError } from '../storage-error.ts'
-import { openDatabase } from '../store/sqlite/database.ts'
+import type { Engine } from '../store/engine.ts'
+import { openSqliteEngine } from '../store/sqlite/engine.ts'
 import type { Db } from '../store/tables.ts'
 import { ensureCatalogue } from '../sync/catalogue.ts'
 
@@ -29,7 +30,10 @@ export function becomeOwner(dataDir: string): void {
 }
 
 /** Opens the database of a command for the length of `work`. `mustExist`: do not make a new one. */
-export type WithDatabase = <T>(options: { mustExist: boolean }, work: (db: Db) => Promise<T>) => Promise<T>
+export type WithDatabase = <T>(
+  options: { mustExist: boolean },
+  work: (db: Db, engine: Engine) => Promise<T>,
+) => Promise<T>
 
 /** Opens that of a data directory; `say` is told where it is if the command changes it, and of an upgrade. */
 export function databaseIn(
@@ -38,19 +42,19 @@ export function databaseIn(
 ): WithDatabase {
   return async ({ mustExist }, work) => {
     becomeOwner(dataDir)
-    const db = openDatabase(dataDir, {
+    const engine = await openSqliteEngine(dataDir, {
       mustExist,
       upgraded: ({ from, to, copy }) =>
         say(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`),
     })
     if (changesData) say(`data directory: ${resolve(dataDir)}\n`)
     try {
-      await ensureCatalogue(db, PROVIDERS)
-      return await work(db)
+      await ensureCatalogue(engine.db, PROVIDERS)
+      return await work(engine.db, engine)
     } catch (error) {
       throw diskError(error, dataDir)
     } finally {
-      await db.destroy()
+      await engine.close()
     }
   }
 }

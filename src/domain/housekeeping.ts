@@ -1,24 +1,20 @@
 // What a server tidies up at its start and once a day.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Engine } from '../store/engine.ts'
 import { deleteEventsBefore } from '../store/events.ts'
-import type { Db } from '../store/tables.ts'
 
 const DAY_MS = 24 * 3_600_000
 const AT_ONCE = 500 // a few milliseconds
 
 export type Housekeeping = { close(): Promise<void> }
 
+type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & { log: Log; keepEvents: number }
+
 /** Removes events that are older than so many days, now and every day (decisions 1.9). */
-export function startHousekeeping(deps: {
-  db: Db
-  clock: Clock
-  log: Log
-  keepEvents: number
-}): Housekeeping {
+export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
   const stop = new AbortController()
   let running = Promise.resolve()
@@ -40,17 +36,21 @@ export function startHousekeeping(deps: {
   }
 }
 
-async function removeOldEvents(
-  { db, clock, log, keepEvents }: { db: Db; clock: Clock; log: Log; keepEvents: number },
-  signal: AbortSignal,
-): Promise<void> {
+async function removeOldEvents(deps: Deps, stopped: AbortSignal): Promise<void> {
+  const { db, clock, log, keepEvents } = deps
+  const lock = await deps.takeLock('janitor')
+  if (!lock) return // another server does it
   const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
   let events = 0
-  while (!signal.aborted) {
-    const removed = await deleteEventsBefore(db, before, AT_ONCE)
-    events += removed
-    if (removed < AT_ONCE) break
-    await setImmediate() // others have their turn
+  try {
+    while (!stopped.aborted && !lock.lost.aborted) {
+      const removed = await deleteEventsBefore(db, before, AT_ONCE)
+      events += removed
+      if (removed < AT_ONCE) break
+      await setImmediate() // others have their turn
+    }
+  } finally {
+    await lock.release()
   }
   if (events > 0) log.info('old events removed', { events, before })
 }

@@ -2,6 +2,7 @@
 // for five minutes and once; that it was used is an event.
 
 import type { Clock } from '../dates.ts'
+import { atomically } from '../store/engine.ts'
 import { type Actor, insertEvents } from '../store/events.ts'
 import { deleteLoginLink, findLoginLink, insertLoginLink } from '../store/secrets/login-links.ts'
 import type { Db } from '../store/tables.ts'
@@ -22,7 +23,7 @@ export async function makeLoginLink(
   const now = clock()
   const endsAt = new Date(now.getTime() + LINK_MINUTES * 60_000).toISOString()
   const link = { hash: hashOfSecret(code), key_id: keyId ?? null, token_id: tokenId ?? null, ends_at: endsAt }
-  await db.transaction().execute((trx) => insertLoginLink(trx, link, now.toISOString()))
+  await atomically(db, (trx) => insertLoginLink(trx, link, now.toISOString()))
   return { code, endsAt }
 }
 
@@ -40,7 +41,7 @@ export function useLogin(
   clock: Clock,
 ): Promise<boolean> {
   const at = clock().toISOString()
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     if (!(await deleteLoginLink(trx, hashOfSecret(code), at))) return false
     const nothing = { document_id: null, company_id: null, sha256: null }
     await insertEvents(

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../dates.ts'
 import type { Log } from '../log.ts'
+import { atomically } from '../store/engine.ts'
 import { addGivenUp, findHook, type HookRow, updateHook } from '../store/hooks/hooks.ts'
 import {
   deleteMessage,
@@ -47,7 +48,7 @@ export async function recordTry(
   const tries = message.tries + 1
   const delay = DELAYS_MS[message.tries]
   const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
-  const { hook, unsent } = await db.transaction().execute(async (trx) => {
+  const { hook, unsent } = await atomically(db, async (trx) => {
     const hook = await findHook(trx, hookId)
     let unsent = 0
     if (failure === undefined) {

@@ -30,6 +30,8 @@ export type HttpDeps = HealthQuestion & {
   db: Db
   /** The same, for what only reads: it waits for no transaction of `db`. */
   reads: Db
+  /** Whether the database answers. */
+  isReady: () => Promise<boolean>
   cache: RateCache
   keyring: Keyring
   scheduler: Schedulers

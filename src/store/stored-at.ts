@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
+import { snapshot } from './engine.ts'
 import { findSeriesRevision } from './series.ts'
 import type { Db } from './tables.ts'
 
@@ -17,12 +18,9 @@ export function selectStoredAtRuns(
   db: Db,
   series: { id: number; revision: number },
 ): Promise<StoredAtRun[] | undefined> {
-  return db
-    .transaction()
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
-      const { rows } = await sql<StoredAtRun>`
+  return snapshot(db, async (trx) => {
+    if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
+    const { rows } = await sql<StoredAtRun>`
         select rate_date as "from", stored_at as storedAt
         from (
           select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
@@ -30,6 +28,6 @@ export function selectStoredAtRuns(
         )
         where before is not stored_at order by rate_date
       `.execute(trx)
-      return rows
-    })
+    return rows
+  })
 }

@@ -1,6 +1,7 @@
 // Brings the catalogue that the program is built with into the database.
 
 import type { Provider } from '../providers/provider.ts'
+import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { upsertProvider } from '../store/providers.ts'
 import { insertSeries, selectSeriesOf } from '../store/series.ts'
@@ -12,7 +13,7 @@ import { catalogueEntry } from './state.ts'
  * therefore never changes (decisions 2.2). A series whose code must be learned is made by a sync.
  */
 export async function ensureCatalogue(db: Db, providers: readonly Provider[]): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await atomically(db, async (trx) => {
     let changed = false
     for (const provider of providers) {
       const row = await upsertProvider(trx, provider)

@@ -5,6 +5,7 @@ import { type IsoDate, latest } from '../dates.ts'
 import { joined } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import { replaceCoverage } from '../store/coverage.ts'
+import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates.ts'
 import { insertRevisions } from '../store/revisions.ts'
@@ -51,7 +52,7 @@ async function storeReadings(
   window: Window,
   readings: readonly Reading[],
 ): Promise<ChunkResult> {
-  const results = await state.db.transaction().execute(async (trx) => {
+  const work = async (trx: Db) => {
     const now = state.now()
     const done: Stored[] = []
     for (const reading of readings) done.push(await storeReading(trx, state, group, window, reading, now))
@@ -60,7 +61,8 @@ async function storeReadings(
       await markSeriesChanged(trx, [...changed], await raiseRevision(trx))
     }
     return done
-  })
+  }
+  const results = await atomically(state.db, work, state.lock)
   // Only what is committed changes what the run believes.
   state.answers += results.length
   for (const result of results) apply(state, window, result)

@@ -3,31 +3,22 @@
 
 import type { Clock } from '../dates.ts'
 import type { SeriesInFile } from '../domain/rates/export-file.ts'
-import { AppError, reasonOf } from '../errors.ts'
+import { reasonOf } from '../errors.ts'
 import { joined, runsOf, without } from '../intervals.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
+import { atomically, type Lock } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
 import { insertRevisions } from '../store/revisions.ts'
 import { insertSeries } from '../store/series.ts'
-import {
-  closeInterruptedRuns,
-  closeRun,
-  INTERRUPTED,
-  insertRun,
-  type SyncCounts,
-  type SyncRunRow,
-} from '../store/sync-runs.ts'
+import { closeRun, INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 import { type Changes, changesOf } from './accept.ts'
 import { type Matched, matched, newSeries } from './import-series.ts'
-import { takeSyncLock } from './run.ts'
+import { type LockDeps, underSyncLock } from './lock.ts'
 
-export type ImportDeps = {
-  db: Db
-  dataDir: string
-  clock: Clock
+export type ImportDeps = LockDeps & {
   providers: readonly Provider[]
   signal: AbortSignal
 }
@@ -51,20 +42,14 @@ export async function importRates(
   files: readonly SeriesInFile[],
   options: ImportOptions,
 ): Promise<ImportEnd[]> {
-  const { db, dataDir, clock } = deps
-  if (options.dryRun) return importAll(deps, await matched(deps, files), options)
-  const lock = await takeSyncLock(db, dataDir)
-  if (!lock) throw new AppError('conflict', `a sync is already running on ${dataDir}`)
-  try {
-    await closeInterruptedRuns(db, clock().toISOString())
-    return await importAll(deps, await matched(deps, files), options)
-  } finally {
-    lock.release()
-  }
+  const work = async (lock?: Lock) => importAll({ ...deps, lock }, await matched(deps, files), options)
+  return options.dryRun ? work() : underSyncLock(deps, work)
 }
 
+type Importing = ImportDeps & { lock: Lock | undefined }
+
 async function importAll(
-  deps: ImportDeps,
+  deps: Importing,
   series: readonly Matched[],
   options: ImportOptions,
 ): Promise<ImportEnd[]> {
@@ -76,7 +61,7 @@ async function importAll(
 }
 
 async function importProvider(
-  { db, clock, signal }: ImportDeps,
+  { db, clock, signal, lock }: Importing,
   providerId: number,
   series: readonly Matched[],
   options: ImportOptions,
@@ -84,9 +69,8 @@ async function importProvider(
   const provider = series[0]?.provider.code ?? ''
   const end: ImportEnd = { provider, inserted: 0, updated: 0, unchanged: 0, kept: 0, run: undefined }
   const range = rangeOf(series)
-  const runId = options.dryRun
-    ? undefined
-    : await insertRun(db, { providerId, trigger: 'import', ...range, startedAt: clock().toISOString() })
+  const run = { providerId, trigger: 'import', ...range, startedAt: clock().toISOString() } as const
+  const runId = options.dryRun ? undefined : await atomically(db, (trx) => insertRun(trx, run), lock)
   let problem: string | undefined
   try {
     // Both sides of a pair together, as a sync stores them.
@@ -95,9 +79,7 @@ async function importProvider(
         problem = `${INTERRUPTED}: the program was stopped`
         break
       }
-      const counts = await db
-        .transaction()
-        .execute((trx) => importPair(trx, sides, { ...options, clock, runId }))
+      const counts = await atomically(db, (trx) => importPair(trx, sides, { ...options, clock, runId }), lock)
       end.inserted += counts.inserted
       end.updated += counts.updated
       end.unchanged += counts.unchanged
@@ -113,7 +95,8 @@ async function importProvider(
     const status = problem === undefined ? 'ok' : inserted + updated + unchanged > 0 ? 'parcial' : 'error'
     const message = problem ?? null
     const finishedAt = clock().toISOString()
-    end.run = await closeRun(db, runId, { inserted, updated, unchanged, status, message, finishedAt })
+    const facts = { inserted, updated, unchanged, status, message, finishedAt } as const
+    end.run = await atomically(db, (trx) => closeRun(trx, runId, facts), lock)
   }
   return end
 }

@@ -5,6 +5,7 @@ import { type IsoDate, todayIn } from '../dates.ts'
 import { isHooked, queueEvent } from '../domain/hooks/events.ts'
 import { isBenchmark } from '../domain/rates/freshness.ts'
 import type { Provider } from '../providers/provider.ts'
+import { atomically, type Lock } from '../store/engine.ts'
 import { deleteHookDays, insertHookDays, selectWholeHookDays } from '../store/hooks/days.ts'
 import type { StoredRate } from '../store/rates.ts'
 import { selectSeriesOf } from '../store/series.ts'
@@ -37,14 +38,15 @@ export function closeAndTell(
   provider: Provider,
   runId: number,
   end: RunEnd,
-  { stopped }: { stopped: boolean },
+  { stopped, lock }: { stopped: boolean; lock: Lock },
 ): Promise<SyncRunRow> {
-  return db.transaction().execute(async (trx) => {
+  const work = async (trx: Db) => {
     const run = await closeRun(trx, runId, end)
     await tellDays(trx, provider, run, end.finishedAt)
     if (!stopped) await tellFailure(trx, provider, run, end.finishedAt)
     return run
-  })
+  }
+  return atomically(db, work, lock)
 }
 
 async function tellDays(trx: Db, provider: Provider, run: SyncRunRow, at: string): Promise<void> {

@@ -17,7 +17,7 @@ export async function readRecord(
   provider: Provider,
   clock: Clock,
   stored: (progress: SyncProgress) => Promise<void>,
-): Promise<Omit<SyncRecord, 'runId'>> {
+): Promise<Omit<SyncRecord, 'runId' | 'lock'>> {
   const row = (await selectProviders(db)).find(({ code }) => code === provider.code)
   if (!row) throw new AppError('failed', `the provider ${provider.code} is not in the database`)
   const today = todayIn(clock, provider.timeZone)

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
+import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/providers.ts'
 import { findRefinableDay } from '../store/rates.ts'
-import { takeLock } from '../store/sqlite/lock.ts'
 import {
   closeInterruptedRuns,
   closeRun,
@@ -17,6 +17,7 @@ import {
   type SyncRunRow,
   updateRun,
 } from '../store/sync-runs.ts'
+import type { Db } from '../store/tables.ts'
 import { alone, syncChunk } from './chunk.ts'
 import { messageOf, readRecord, statusOf } from './record.ts'
 import type { SyncDeps } from './run.ts'
@@ -89,10 +90,11 @@ async function refineWindow(
   const lock = await nextTurn(deps, request.signal)
   try {
     // Others may have stored since: nothing of an earlier window is believed.
-    const record = await readRecord(db, provider, deps.clock, async (progress) => {
+    const read = await readRecord(db, provider, deps.clock, async (progress) => {
       await deps.changed()
       request.progress?.(progress)
     })
+    const record = { ...read, lock }
     const series = seriesOf({ ...record, runId: 0 }, group)
     const older = { ...ALL_DAYS, to: addDays(turn.before, -1) }
     const ids = series.map(({ id }) => id)
@@ -100,7 +102,7 @@ async function refineWindow(
     if (to === undefined) return undefined
     const most = { from: latest(addDays(to, 1 - group.chunkDays), EARLIEST_DAY), to }
     const window = { from: (await findRefinableDay(db, ids, most, 'oldest')) ?? to, to }
-    const runId = await openRecord(deps, refining, record.providerId, window)
+    const runId = await openRecord(deps, refining, record, window)
     const state: SyncState = Object.assign(record, { runId, session, ...refining.totals })
     const codes: string[] = []
     for (const { id, external_code } of series) {
@@ -114,19 +116,20 @@ async function refineWindow(
     refining.totals = { counts: state.counts, answers: state.answers, problems: state.problems }
     refining.from = earliest(refining.from, window.from)
     // Should another run come in between, its record is closed as it stands.
-    await updateRun(db, runId, { ...state.counts, dateFrom: refining.from })
+    const sofar = { ...state.counts, dateFrom: refining.from }
+    await atomically(db, (trx) => updateRun(trx, runId, sofar), lock)
     // A source that fails is left alone until the next good run.
     return result ? window.from : undefined
   } finally {
-    lock.release()
+    await lock.release()
   }
 }
 
 /** The lock of a sync, as soon as no other run holds it. */
-async function nextTurn({ dataDir }: SyncDeps, signal: AbortSignal) {
+async function nextTurn({ takeLock }: SyncDeps, signal: AbortSignal): Promise<Lock> {
   for (;;) {
     signal.throwIfAborted()
-    const lock = takeLock(dataDir, 'sync.lock')
+    const lock = await takeLock('sync')
     if (lock) return lock
     await sleep(TRY_AGAIN_MS, undefined, { signal })
   }
@@ -136,17 +139,20 @@ async function nextTurn({ dataDir }: SyncDeps, signal: AbortSignal) {
 async function openRecord(
   deps: SyncDeps,
   refining: Refining,
-  providerId: number,
+  { providerId, lock }: { providerId: number; lock: Lock },
   window: Window,
 ): Promise<number> {
   const { db, clock, log } = deps
   const now = clock().toISOString()
   if (refining.runId !== undefined && (await findOpenRefining(db)) === refining.runId) return refining.runId
-  await closeInterruptedRuns(db, now)
+  const run = { trigger: 'refine', dateFrom: window.from, dateTo: window.to, startedAt: now } as const
+  const open = async (trx: Db) => {
+    await closeInterruptedRuns(trx, now)
+    return insertRun(trx, { providerId, ...run })
+  }
+  refining.runId = await atomically(db, open, lock)
   refining.totals = newTotals()
   refining.from = window.from
-  const run = { trigger: 'refine', dateFrom: window.from, dateTo: window.to, startedAt: now } as const
-  refining.runId = await insertRun(db, { providerId, ...run })
   log.info('refining started', { run: refining.runId })
   return refining.runId
 }
@@ -157,7 +163,7 @@ async function closeRecord(
   stopped: boolean,
 ): Promise<void> {
   const { runId, totals } = refining
-  if (runId === undefined || (await findOpenRefining(db)) !== runId) return
+  if (runId === undefined) return
   const status = stopped ? 'parcial' : statusOf(totals)
   const end = {
     ...totals.counts,
@@ -165,7 +171,11 @@ async function closeRecord(
     message: messageOf(totals.problems),
     finishedAt: clock().toISOString(),
   }
-  refining.ended.push(await closeRun(db, runId, end))
+  const run = await atomically(db, async (trx) =>
+    (await findOpenRefining(trx)) === runId ? closeRun(trx, runId, end) : undefined,
+  )
+  if (!run) return // another run came in between and closed it
+  refining.ended.push(run)
   log.info('refining finished', { run: runId, status, ...totals.counts })
 }
 

@@ -1,25 +1,19 @@
 // One run over one provider: takes the lock, opens the record, reads, closes the record. Whatever happens in
 // between, the record says it.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock, IsoDate } from '../dates.ts'
+import type { IsoDate } from '../dates.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
 import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log, LogFields } from '../log.ts'
 import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
+import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/providers.ts'
 import { selectRatesIn } from '../store/rates.ts'
 import { selectSeriesOf } from '../store/series.ts'
-import { type Lock, takeLock } from '../store/sqlite/lock.ts'
-import {
-  closeInterruptedRuns,
-  findOpenTrigger,
-  INTERRUPTED,
-  insertRun,
-  type SyncRunRow,
-} from '../store/sync-runs.ts'
+import { INTERRUPTED, insertRun, type SyncRunRow } from '../store/sync-runs.ts'
 import type { Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
+import { type LockDeps, underSyncLock } from './lock.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
@@ -36,10 +30,7 @@ export type SyncRequest = {
   progress?: (progress: SyncProgress & RunProgress) => void
 }
 
-export type SyncDeps = {
-  db: Db
-  dataDir: string
-  clock: Clock
+export type SyncDeps = LockDeps & {
   log: Log
   backfillFrom: IsoDate
   /** A provider's own settings, read anew for each run of it. */
@@ -64,9 +55,6 @@ export type SyncEnd = {
 export const ENDED = 'sync finished'
 const LEVELS = { ok: 'info', parcial: 'warn', error: 'error' } as const satisfies Record<SyncStatus, string>
 const TELL_EVERY_MS = 30_000
-const TRY_AGAIN_MS = 20
-const LOOKS_WITHIN_MS = 1000 // a query for each series
-const REFINING_ENDS_WITHIN_MS = 5 * 60_000 // a window: its requests, each with its time-out and its tries
 
 /**
  * One run over each enabled provider, in turn.
@@ -79,32 +67,12 @@ export async function syncAll(
 ): Promise<SyncEnd[]> {
   const stored = await selectProviders(deps.db)
   const enabled = providers.filter((one) => stored.some(({ code, enabled }) => enabled && code === one.code))
-  const lock = await takeSyncLock(deps.db, deps.dataDir)
-  if (!lock) throw new AppError('conflict', `a sync is already running on ${deps.dataDir}`)
-  try {
-    await closeInterruptedRuns(deps.db, deps.clock().toISOString())
+  return underSyncLock(deps, async (lock) => {
+    const signal = AbortSignal.any([request.signal, lock.lost])
     const ends: SyncEnd[] = []
-    for (const provider of enabled) ends.push(await recordRun(deps, provider, request))
+    for (const provider of enabled) ends.push(await recordRun(deps, provider, { ...request, signal }, lock))
     return ends
-  } finally {
-    lock.release()
-  }
-}
-
-/**
- * The lock of a sync; undefined when a sync holds it. Refining gives it up after each window, so it is waited for, and
- * briefly so while no run is open: refining looks for its first window before it opens one.
- */
-export async function takeSyncLock(db: Db, dataDir: string): Promise<Lock | undefined> {
-  const begun = performance.now()
-  for (;;) {
-    const lock = takeLock(dataDir, 'sync.lock')
-    if (lock) return lock
-    const trigger = await findOpenTrigger(db)
-    const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : LOOKS_WITHIN_MS
-    if (performance.now() - begun > longest) return undefined
-    await sleep(TRY_AGAIN_MS)
-  }
+  })
 }
 
 /** Whether a value of that day is stored for each enabled side of the provider's benchmark. */
@@ -129,10 +97,15 @@ export function whyAgain(ends: readonly SyncEnd[]): string | undefined {
   return behind && `${behind.due} is not there yet`
 }
 
-async function recordRun(deps: SyncDeps, provider: Provider, request: SyncRequest): Promise<SyncEnd> {
+async function recordRun(
+  deps: SyncDeps,
+  provider: Provider,
+  request: SyncRequest,
+  lock: Lock,
+): Promise<SyncEnd> {
   const { db, clock, log } = deps
   const settings = settingsOf(deps, provider)
-  const { record, meter } = await openRecord(deps, provider, request, settings)
+  const { record, meter } = await openRecord(deps, provider, request, { settings, lock })
   const about = { run: record.runId, provider: provider.code, trigger: request.trigger }
   log.info('sync started', about)
   let session: Session | undefined
@@ -163,7 +136,10 @@ async function recordRun(deps: SyncDeps, provider: Provider, request: SyncReques
     finishedAt: clock().toISOString(),
     tokenOnly,
   }
-  const run = await closeAndTell(db, provider, record.runId, end, { stopped: request.signal.aborted })
+  const run = await closeAndTell(db, provider, record.runId, end, {
+    stopped: request.signal.aborted,
+    lock,
+  })
   deps.ended?.()
   log[LEVELS[status]](ENDED, { ...about, status, ...record.counts })
   const due = dueDay(provider, clock, record.today)
@@ -210,23 +186,25 @@ async function openRecord(
   deps: SyncDeps,
   provider: Provider,
   request: SyncRequest,
-  settings: ProviderSettings | { unreadable: unknown },
+  { settings, lock }: { settings: ProviderSettings | { unreadable: unknown }; lock: Lock },
 ): Promise<{ record: SyncRecord; meter: Meter }> {
   const { db, clock } = deps
-  const base = await readRecord(db, provider, clock, async (progress) => {
+  const read = await readRecord(db, provider, clock, async (progress) => {
     await deps.changed()
     request.progress?.({ ...progress, ...meter.progress() })
   })
+  const base = { ...read, lock }
   const range = request.range ?? plannedRange({ ...base, runId: 0 }, deps.backfillFrom)
   const startedAt = clock().toISOString()
-  const runId = await insertRun(db, {
+  const run = {
     providerId: base.providerId,
     trigger: request.trigger,
     dateFrom: range.from,
     dateTo: range.to,
     startedAt,
     tokenHash: 'unreadable' in settings ? null : tokenHashOf(settings),
-  })
+  }
+  const runId = await atomically(db, (trx) => insertRun(trx, run), lock)
   const record: SyncRecord = { ...base, runId }
   const meter = createMeter(record, { range: request.range, backfillFrom: deps.backfillFrom })
   return { record, meter }

@@ -3,6 +3,7 @@
 import type { IsoDate } from '../dates.ts'
 import type { Interval } from '../intervals.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
+import type { Lock } from '../store/engine.ts'
 import type { SeriesRow } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { CoverageKind, Db } from '../store/tables.ts'
@@ -15,6 +16,8 @@ export type SyncRecord = {
   readonly provider: Provider
   readonly providerId: number
   readonly runId: number
+  /** That of a sync. */
+  readonly lock: Lock
   /** By the clock of this machine, but not later than by that of the source. */
   today: IsoDate
   tomorrow: IsoDate

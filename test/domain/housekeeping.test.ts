@@ -4,7 +4,7 @@ import { startHousekeeping } from '../../src/domain/housekeeping.ts'
 import { createLog } from '../../src/log.ts'
 import { insertEvents, type NewEvent, selectEvents } from '../../src/store/events.ts'
 import type { Db } from '../../src/store/tables.ts'
-import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
+import { fixedClock, temporaryEngine } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -23,11 +23,12 @@ function quiet() {
 }
 
 test('a start removes the events that are older than the days that they are kept, and says so', async (t) => {
-  const db = temporaryDatabase(t)
+  const engine = await temporaryEngine(t)
+  const { db } = engine
   const { logged, log } = quiet()
   const old = Array.from({ length: 1200 }, () => eventOf('2024-03-24T11:59:59.999Z'))
   await insertEvents(db, [...old, eventOf('2024-03-24T12:00:00.000Z'), eventOf('2026-03-24T12:00:00.000Z')])
-  const housekeeping = startHousekeeping({ db, clock: fixedClock().read, log, keepEvents: 730 })
+  const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log, keepEvents: 730 })
   t.after(() => housekeeping.close())
   await until(async () => (await instantsIn(db)).length === 2)
   assert.deepEqual(await instantsIn(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
@@ -38,11 +39,12 @@ test('a start removes the events that are older than the days that they are kept
 test('what gets too old while the server runs goes within a day, and a failure is not the end', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.after(() => mock.timers.reset())
-  const db = temporaryDatabase(t)
+  const engine = await temporaryEngine(t)
+  const { db } = engine
   const clock = fixedClock()
   const { logged, log } = quiet()
   await insertEvents(db, [eventOf('2026-03-24T11:00:00.000Z')])
-  const housekeeping = startHousekeeping({ db, clock: clock.read, log, keepEvents: 1 })
+  const housekeeping = startHousekeeping({ ...engine, clock: clock.read, log, keepEvents: 1 })
   t.after(() => housekeeping.close())
   assert.equal((await instantsIn(db)).length, 1)
   await db.schema.alterTable('events').renameTo('elsewhere').execute()
@@ -59,12 +61,18 @@ test('what gets too old while the server runs goes within a day, and a failure i
 })
 
 test('it ends in the middle when it is closed', async (t) => {
-  const db = temporaryDatabase(t)
+  const engine = await temporaryEngine(t)
+  const { db } = engine
   await insertEvents(
     db,
     Array.from({ length: 3000 }, () => eventOf('2000-01-01T00:00:00.000Z')),
   )
-  const housekeeping = startHousekeeping({ db, clock: fixedClock().read, log: quiet().log, keepEvents: 1 })
+  const housekeeping = startHousekeeping({
+    ...engine,
+    clock: fixedClock().read,
+    log: quiet().log,
+    keepEvents: 1,
+  })
   await housekeeping.close()
   const left = (await instantsIn(db)).length
   assert.ok(left > 0 && left % 500 === 0, `${left} are left`)

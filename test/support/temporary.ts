@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type IsoDate, todayIn } from '../../src/dates.ts'
+import type { Engine } from '../../src/store/engine.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
 import type { Db } from '../../src/store/tables.ts'
 
 export type TestClock = { now: Date; read(): Date; today(): IsoDate }
@@ -37,4 +39,11 @@ export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
   return db
+}
+
+/** An engine over a database in a directory of its own. */
+export async function temporaryEngine(t: TestContext, dataDir = temporaryDirectory(t)): Promise<Engine> {
+  const engine = await openSqliteEngine(dataDir)
+  t.after(() => engine.close())
+  return engine
 }

@@ -13,6 +13,7 @@ import {
   revokeApiKey,
   selectApiKeys,
 } from '../../store/api-keys.ts'
+import { atomically } from '../../store/engine.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { command, printResult, table } from '../command.ts'
@@ -38,10 +39,10 @@ export const keyCreate = command({
     const { side } = options
     const token = bankToken(options)
     const kind = token ? 'bank' : options['in-url'] ? 'url' : 'header'
-    return withDatabase({ mustExist: false }, async (db) => {
+    return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const key = token?.secret ?? makeSecret('cbk_')
-      const createdAt = new Date().toISOString()
-      const id = await db.transaction().execute(async (trx) => {
+      const createdAt = clock().toISOString()
+      const id = await atomically(db, async (trx) => {
         const twin = await findActiveApiKeyByName(trx, name)
         if (twin) throw taken('key', twin)
         const hash = hashOfSecret(key)
@@ -112,8 +113,8 @@ export const keyList = command({
   changesData: false,
   example: 'cambista key list',
   run({ options, terminal, withDatabase }) {
-    return withDatabase({ mustExist: true }, async (db) => {
-      const now = new Date()
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      const now = clock()
       const former = await selectFormerSecrets(db, now.toISOString())
       const keys = (await selectApiKeys(db)).map((key) => withFormer(key, former.keys))
       const today = todayIn(() => now)
@@ -142,11 +143,11 @@ export const keyRotate = command({
     const word = parseNameOrId(positionals[0])
     const overlapMs = options.overlap
     const expiresAt = lastDayOf(options.expires)
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const key = makeSecret('cbk_')
-      const now = new Date()
+      const now = clock()
       const rotation = { hash: hashOfSecret(key), overlapMs, expiresAt, now }
-      const { row, rotated } = await db.transaction().execute(async (trx) => {
+      const { row, rotated } = await atomically(db, async (trx) => {
         const row = needSecret('key', word, await findOne(trx, word))
         return { row, rotated: await rotateKey(trx, row, rotation) }
       })
@@ -171,9 +172,9 @@ export const keyRevoke = command({
   example: 'cambista key revoke erp',
   run({ options, positionals, terminal, withDatabase }) {
     const word = parseNameOrId(positionals[0])
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const { id } = needSecret('key', word, await findOne(db, word))
-      const key = needSecret('key', word, await revokeApiKey(db, id, new Date().toISOString()))
+      const key = needSecret('key', word, await revokeApiKey(db, id, clock().toISOString()))
       printResult(terminal, options, key, [`key ${id} (${key.name}) is revoked`])
       return 0
     })

@@ -29,12 +29,10 @@ export const sync = command({
     const todays = PROVIDERS.map(({ timeZone }) => todayIn(clock, timeZone))
     const range = rangeOf(options, addDays(todays.reduce(latest), 1))
     const settings = settingsOfProviders(options, terminal.env)
-    return withDatabase({ mustExist: false }, async (db) => {
+    return withDatabase({ mustExist: false }, async (_, engine) => {
       const log = runLog(terminal)
       const deps = {
-        db,
-        dataDir: options['data-dir'],
-        clock,
+        ...engine,
         log,
         backfillFrom: options['backfill-from'],
         settings,

@@ -5,6 +5,7 @@ import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError } from '../../errors.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
 import { findAgent } from '../../store/directory/agents.ts'
+import { atomically } from '../../store/engine.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import {
@@ -42,9 +43,9 @@ tokens of this name made would have more than that together: one that was revoke
     const agent_id = options.agent ?? null
     const quota = options.quota ?? null
     const mustExist = options.company !== undefined || agent_id !== null
-    return withDatabase({ mustExist }, async (db) => {
+    return withDatabase({ mustExist }, async (db, { clock }) => {
       const token = makeSecret('cbt_')
-      const { id, company_id } = await db.transaction().execute(async (trx) => {
+      const { id, company_id } = await atomically(db, async (trx) => {
         const twin = await findActiveTokenByName(trx, name)
         if (twin) throw taken('token', twin)
         if (options.company !== undefined) await needCompany(trx, options.company)
@@ -57,7 +58,7 @@ tokens of this name made would have more than that together: one that was revoke
           agentId: agent_id,
           expiresAt: expires_at,
           quota,
-          createdAt: new Date().toISOString(),
+          createdAt: clock().toISOString(),
         })
         return { id, company_id }
       })
@@ -114,8 +115,8 @@ export const tokenList = command({
   changesData: false,
   example: 'cambista token list',
   run({ options, terminal, withDatabase }) {
-    return withDatabase({ mustExist: true }, async (db) => {
-      const now = new Date()
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      const now = clock()
       const former = await selectFormerSecrets(db, now.toISOString())
       const tokens = (await selectTokens(db)).map((token) => withFormer(token, former.tokens))
       const today = todayIn(() => now)
@@ -161,11 +162,11 @@ export const tokenRotate = command({
     const word = parseNameOrId(positionals[0])
     const overlapMs = options.overlap
     const expiresAt = lastDayOf(options.expires)
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const token = makeSecret('cbt_')
-      const now = new Date()
+      const now = clock()
       const rotation = { hash: hashOfSecret(token), overlapMs, expiresAt, now }
-      const { row, rotated } = await db.transaction().execute(async (trx) => {
+      const { row, rotated } = await atomically(db, async (trx) => {
         const row = needSecret('token', word, await findOne(trx, word))
         return { row, rotated: await rotateToken(trx, row, rotation) }
       })
@@ -197,9 +198,9 @@ export const tokenRevoke = command({
   example: 'cambista token revoke erp',
   run({ options, positionals, terminal, withDatabase }) {
     const word = parseNameOrId(positionals[0])
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const { id } = needSecret('token', word, await findOne(db, word))
-      const token = needSecret('token', word, await revokeToken(db, id, new Date().toISOString()))
+      const token = needSecret('token', word, await revokeToken(db, id, clock().toISOString()))
       printResult(terminal, options, token, [`token ${id} (${token.name}) is revoked`])
       return 0
     })

@@ -38,18 +38,14 @@ the server that runs on the data directory; behind a proxy, --url says the addre
       throw new AppError('usage', 'give --key NAME, --token NAME or both: what the link signs in with')
     }
     const dataDir = options['data-dir']
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const key = keyName === undefined ? undefined : await keyNamed(db, keyName)
       const token =
         tokenName === undefined
           ? undefined
           : needSecret('token', tokenName, await findActiveTokenByName(db, tokenName))
       const page = new URL(options.url ?? runningAt(dataDir))
-      const { code, endsAt } = await makeLoginLink(
-        db,
-        { keyId: key?.id, tokenId: token?.id },
-        () => new Date(),
-      )
+      const { code, endsAt } = await makeLoginLink(db, { keyId: key?.id, tokenId: token?.id }, clock)
       page.hash = `login=${code}`
       const names = [...(key ? [`key ${key.name}`] : []), ...(token ? [`token ${token.name}`] : [])]
       terminal.err(`Signs in with ${names.join(' and ')}, once and within ${LINK_MINUTES} minutes:\n`)

@@ -17,15 +17,11 @@ import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob, type Loss, openBatch, sizeOfBlob, stageBlob } from '../../store/blobs/transfer.ts'
 import { type Content, selectContents } from '../../store/contents.ts'
 import { isBlobNamed } from '../../store/documents.ts'
+import type { Examined } from '../../store/engine.ts'
 import { selectLostContents } from '../../store/lost-contents.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
-import {
-  copyDatabase,
-  faultsOfDatabase,
-  type OpenedDatabase,
-  openToRead,
-} from '../../store/sqlite/database-copy.ts'
+import { copyDatabase, faultsOfDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
 
 const HAS_DOCUMENTS = 2 // the first schema that has them
 const ATTEMPTS = 20
@@ -83,7 +79,7 @@ export async function pruneBackups(
   const removed = others.slice(0, Math.max(0, others.length - (keep - 1)))
   for (const name of removed) await set.remove(name)
   if (removed.length === 0) return { removed, blobs: 0 }
-  const kept: OpenedDatabase[] = []
+  const kept: Examined[] = []
   try {
     for (const name of set.names().reverse()) {
       kept.push(openToRead(join(set.dir, name, DATABASE_FILE), { live: false }))
@@ -101,13 +97,13 @@ export async function pruneBackups(
 }
 
 /** The contents that a database names; none in a schema without documents. */
-export async function* contentsOf({ db, schema }: OpenedDatabase): AsyncGenerator<Content> {
+export async function* contentsOf({ db, schema }: Examined): AsyncGenerator<Content> {
   if (schema >= HAS_DOCUMENTS) yield* selectContents(db)
 }
 
 async function takeAll(
   set: BackupSet,
-  live: OpenedDatabase,
+  live: Examined,
   dataDir: string,
   request: BackupRequest,
 ): Promise<BackupEnd> {
@@ -174,7 +170,7 @@ function takerInto(
 /** What the copy holds, all its contents taken over; undefined: it names one that was deleted since. */
 async function describe(
   draft: Draft,
-  live: OpenedDatabase,
+  live: Examined,
   take: Taker,
   request: BackupRequest,
 ): Promise<Omit<Manifest, 'format'> | undefined> {

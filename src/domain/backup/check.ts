@@ -9,7 +9,8 @@ import { findBackup } from '../../store/backup/set.ts'
 import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob } from '../../store/blobs/transfer.ts'
 import type { Content } from '../../store/contents.ts'
-import { faultsOfDatabase, type OpenedDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
+import type { Examined } from '../../store/engine.ts'
+import { faultsOfDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
 import { contentsOf } from './backup.ts'
 
 // A backup takes what the set lacks, and does not read what it has.
@@ -70,7 +71,7 @@ export async function checkDatabase(
   dir: string,
   manifest: Manifest,
   { fault, signal, inPieces }: Checking,
-  next: (opened: OpenedDatabase) => Promise<void>,
+  next: (opened: Examined) => Promise<void>,
 ): Promise<void> {
   const { database, blobs } = manifest
   const path = join(dir, database.file)
@@ -97,7 +98,7 @@ export async function checkDatabase(
  * to `checkLost`.
  */
 export async function checkContents(
-  opened: OpenedDatabase,
+  opened: Examined,
   manifest: Manifest,
   { fault, signal, progress }: Checking,
   {

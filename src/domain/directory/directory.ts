@@ -13,6 +13,7 @@ import {
   selectCompanies,
 } from '../../store/directory/companies.ts'
 import { findOwner, insertOwner, type OwnerRow } from '../../store/directory/owners.ts'
+import { atomically } from '../../store/engine.ts'
 import type { Db } from '../../store/tables.ts'
 
 const MAX_TEXT = 255
@@ -95,7 +96,7 @@ export function createCompany(
   company: Omit<Company, 'id'> & { id: number | undefined; quota?: number | null | undefined },
   createdAt: string,
 ): Promise<Made<CompanyRow>> {
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     const { id, name, code, quota } = company
     const there = id === undefined ? undefined : await findCompany(trx, id)
     if (there) {
@@ -124,7 +125,7 @@ export function createOwner(
   owner: { id: number | undefined; name: string; company_id: number | null },
   createdAt: string,
 ): Promise<Made<OwnerRow>> {
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     const { id, name, company_id } = owner
     if (company_id !== null) await needCompany(trx, company_id)
     const there = id === undefined ? undefined : await findOwner(trx, id)
@@ -139,7 +140,7 @@ export function createAgent(
   agent: Omit<AgentRow, 'id' | 'created_at'> & { id: number | undefined },
   createdAt: string,
 ): Promise<Made<AgentRow>> {
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     const { id, ...facts } = agent
     await needCompany(trx, facts.company_id)
     const there = id === undefined ? undefined : await findAgent(trx, id)

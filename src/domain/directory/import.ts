@@ -6,6 +6,7 @@ import { insertAgent, selectAgents, updateAgent } from '../../store/directory/ag
 import { insertCompany, selectCompanies, updateCompany } from '../../store/directory/companies.ts'
 import { insertOwner, selectOwners, updateOwner } from '../../store/directory/owners.ts'
 import { hasDocumentsOutside } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { hasHookOf } from '../../store/hooks/hooks.ts'
 import type { Db } from '../../store/tables.ts'
 import { hasTokenOfAgent } from '../../store/tokens.ts'
@@ -39,20 +40,19 @@ export function importDirectory(
   file: DirectoryFile,
   createdAt: string,
 ): Promise<{ imported: Imported } | { mistakes: Mistake[] }> {
-  const mistakes = [...file.mistakes]
-  const draft = draftOf(file.rows, mistakes)
-  return db.transaction().execute(async (trx) => {
+  const inFile = [...file.mistakes]
+  const draft = draftOf(file.rows, inFile)
+  return atomically(db, async (trx) => {
     const { companies, owners, agents } = await exportDirectory(trx)
     const known = new Set([...companies.map(({ id }) => id), ...companyIdsIn(file.rows)])
-    mistakes.push(...codeMistakes(draft.companies, companies))
+    const mistakes = [...inFile, ...codeMistakes(draft.companies, companies)]
     for (const { place, row } of [...draft.owners, ...draft.agents]) {
       if (typeof row.company_id === 'number' && !known.has(row.company_id)) {
         const message = `must be the id of a company: there is no ${row.company_id}, neither stored nor in this file`
         mistakes.push({ place, field: 'company_id', message })
       }
     }
-    const storedOwners = byId(owners)
-    const storedAgents = byId(agents)
+    const [storedOwners, storedAgents] = [byId(owners), byId(agents)]
     mistakes.push(...(await moveMistakes(trx, draft, storedOwners, storedAgents)))
     if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) }
     return {

@@ -13,10 +13,11 @@ import { findBackup } from '../../store/backup/set.ts'
 import { freeBytes, openBlobFolder } from '../../store/blobs/folder.ts'
 import { removeOrphans } from '../../store/blobs/orphans.ts'
 import { isBlobNamed } from '../../store/documents.ts'
+import type { Examined } from '../../store/engine.ts'
 import { selectProviders } from '../../store/providers.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
-import { faultsOfDatabase, type OpenedDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
-import { takeLock } from '../../store/sqlite/lock.ts'
+import { openToRead } from '../../store/sqlite/database-copy.ts'
+import { takeFileLock } from '../../store/sqlite/lock.ts'
 import { removeUnfinishedCopies } from '../../store/sqlite/migration-copy.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
@@ -74,7 +75,7 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
 export async function repair(dataDir: string): Promise<Repaired> {
   const opened = openToRead(join(dataDir, DATABASE_FILE), { live: true })
   try {
-    const lock = takeLock(dataDir, 'serve.lock')
+    const lock = takeFileLock(dataDir, 'serve.lock')
     if (!lock)
       throw new AppError('failed', `a server is using ${dataDir}`, { advice: { about: 'stopped-server' } })
     try {
@@ -84,7 +85,7 @@ export async function repair(dataDir: string): Promise<Repaired> {
           `${dataDir} is of schema ${opened.schema}: start the server once, it upgrades it`,
         )
       }
-      if ((await faultsOfDatabase(opened.db, { inPieces: false })).length > 0) {
+      if ((await opened.faults()).length > 0) {
         throw new AppError('failed', 'nothing was removed, because the database is damaged', {
           advice: { about: 'damage' },
         })
@@ -102,7 +103,7 @@ export async function repair(dataDir: string): Promise<Repaired> {
 }
 
 /** Undefined, and a finding, when the database is there and cannot be opened. @throws AppError when it is not there */
-function openOrReport(dataDir: string, report: Report): OpenedDatabase | undefined {
+function openOrReport(dataDir: string, report: Report): Examined | undefined {
   try {
     return openToRead(join(dataDir, DATABASE_FILE), { live: true })
   } catch (error) {
@@ -112,8 +113,8 @@ function openOrReport(dataDir: string, report: Report): OpenedDatabase | undefin
   }
 }
 
-async function examineDatabase({ db, schema }: OpenedDatabase, report: Report): Promise<boolean> {
-  const faults = await faultsOfDatabase(db, { inPieces: false })
+async function examineDatabase({ schema, faults: look }: Examined, report: Report): Promise<boolean> {
+  const faults = await look()
   for (const line of faults) report.finding('database', line)
   if (schema < SCHEMA_VERSION) {
     report.note(`the schema is ${schema}; the next start brings it to ${SCHEMA_VERSION}, after a copy`)
@@ -123,11 +124,7 @@ async function examineDatabase({ db, schema }: OpenedDatabase, report: Report): 
   return false
 }
 
-async function noteSyncs(
-  { db }: OpenedDatabase,
-  { providers }: DoctorRequest,
-  report: Report,
-): Promise<void> {
+async function noteSyncs({ db }: Examined, { providers }: DoctorRequest, report: Report): Promise<void> {
   const rows = await selectProviders(db)
   for (const { code } of providers) {
     const row = rows.find((one) => one.code === code)

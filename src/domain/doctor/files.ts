@@ -6,8 +6,8 @@ import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob, sizeOfBlob } from '../../store/blobs/transfer.ts'
 import { type Content, selectDocumentsOf } from '../../store/contents.ts'
 import { isBlobNamed } from '../../store/documents.ts'
+import type { Examined } from '../../store/engine.ts'
 import { findLostContent, type LostContent, selectLostContents } from '../../store/lost-contents.ts'
-import type { OpenedDatabase } from '../../store/sqlite/database-copy.ts'
 import type { Db } from '../../store/tables.ts'
 import { contentsOf } from '../backup/backup.ts'
 import type { DoctorRequest, Report } from './examination.ts'
@@ -20,7 +20,7 @@ type FilesRequest = DoctorRequest & { served: boolean }
 
 /** @param opened the database if it is sound, else only permissions are looked at */
 export async function examineFiles(
-  opened: OpenedDatabase | undefined,
+  opened: Examined | undefined,
   request: FilesRequest,
   report: Report,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function examineFiles(
 }
 
 /** Every content that the rows name: is it there, is it the one? */
-async function examineContents(opened: OpenedDatabase, request: FilesRequest, report: Report): Promise<void> {
+async function examineContents(opened: Examined, request: FilesRequest, report: Report): Promise<void> {
   const { signal, progress } = request
   const dir = join(request.dataDir, 'blobs')
   const sum = { count: 0, bytes: 0, lost: 0 }
@@ -110,7 +110,7 @@ async function wrongWithContent(
  * is left over only where no server runs: a slow upload may take hours.
  */
 async function lookAgain(
-  opened: OpenedDatabase | undefined,
+  opened: Examined | undefined,
   found: { unnamed: Entry[]; temporary: Entry[] },
   { dataDir, clock, served, beforeSecondLook, signal }: FilesRequest,
   report: Report,
@@ -136,7 +136,7 @@ async function lookAgain(
     report.finding('temporary', `${path} was left by something interrupted`)
 }
 
-function isNamed({ db, schema }: OpenedDatabase, sha256: string): Promise<boolean> | boolean {
+function isNamed({ db, schema }: Examined, sha256: string): Promise<boolean> | boolean {
   return schema >= 2 && isBlobNamed(db, sha256)
 }
 

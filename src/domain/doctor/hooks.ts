@@ -1,15 +1,15 @@
 // Hooks that are told nothing, or that do not hear it.
 
 import { reasonOf } from '../../errors.ts'
+import type { Examined } from '../../store/engine.ts'
 import { selectHooks } from '../../store/hooks/hooks.ts'
 import { readHookKey } from '../../store/hooks/key.ts'
-import type { OpenedDatabase } from '../../store/sqlite/database-copy.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { secretsOf } from '../hooks/seal.ts'
 import type { DoctorRequest, Report } from './examination.ts'
 
 export async function examineHooks(
-  { db, schema }: OpenedDatabase,
+  { db, schema }: Examined,
   { dataDir, clock }: DoctorRequest,
   report: Report,
 ): Promise<void> {

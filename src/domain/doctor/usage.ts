@@ -1,12 +1,12 @@
 // Whether what counts against the quotas is what the documents have. Nothing is lost by a wrong sum.
 
+import type { Examined } from '../../store/engine.ts'
 import { openDatabase } from '../../store/sqlite/database.ts'
-import type { OpenedDatabase } from '../../store/sqlite/database-copy.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { correctSum, selectWrongSums } from '../../store/usage.ts'
 import type { Report } from './examination.ts'
 
-export async function noteUsage({ db, schema }: OpenedDatabase, report: Report): Promise<void> {
+export async function noteUsage({ db, schema }: Examined, report: Report): Promise<void> {
   if (schema < SCHEMA_VERSION) return
   for (const { table, id, used, bytes } of await selectWrongSums(db)) {
     const whose = table === 'companies' ? `company ${id}` : `token ${id}`

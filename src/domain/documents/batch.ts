@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts'
 import { storageError } from '../../storage-error.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { insertDocuments } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
@@ -62,7 +63,7 @@ export async function storeBatch(
   await checkRoomFor(db) // before gigabytes are flushed for nothing
   try {
     await batch.contents.commit()
-    return await db.transaction().execute(async (trx) => {
+    return await atomically(db, async (trx) => {
       await checkReferences(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
       await checkRoomFor(trx) // again: another upload may have taken it meanwhile
       return insertBatch(trx, blobs, batch, sent, record)

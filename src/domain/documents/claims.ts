@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts'
 import { type ClaimRow, selectClaimed, selectClaims, selectNew, updateClaim } from '../../store/claims.ts'
 import { findAgent } from '../../store/directory/agents.ts'
 import { type DocumentRow, selectDocumentsById } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { insertEvents, type NewEvent } from '../../store/events.ts'
 import type { Db } from '../../store/tables.ts'
 import { type Access, checkAgentAccess } from './access.ts'
@@ -88,7 +89,7 @@ export function failAbandoned(claiming: Claiming): Promise<void> {
     const ended = leases.endedOf()
     for (let at = 0; at < ended.length; at += LOADED_AT_ONCE) {
       const some = ended.slice(at, at + LOADED_AT_ONCE)
-      const failed = await db.transaction().execute(async (trx) => {
+      const failed = await atomically(db, async (trx) => {
         const { same } = await comparedWithRows(trx, some)
         const rows = same.filter(({ attempts }) => attempts >= maxAttempts)
         await giveUp(trx, rows, clock().toISOString())
@@ -115,7 +116,7 @@ async function claimSome(claiming: Claiming, worker: Worker, { agentId, limit, l
   const { db, leases, clock, maxAttempts } = claiming
   const ended = leases.endedOf(agentId).slice(0, limit)
   const at = clock()
-  const { taken, changed, failed, rows } = await db.transaction().execute(async (trx) => {
+  const { taken, changed, failed, rows } = await atomically(db, async (trx) => {
     const { same, changed } = await comparedWithRows(trx, ended)
     const free = [...(await selectNew(trx, agentId, limit)), ...same].sort((one, other) => one.id - other.id)
     const failed = free.filter(({ attempts }) => attempts >= maxAttempts)

@@ -6,6 +6,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob } from '../../store/blobs/transfer.ts'
 import { isBlobNamed } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { deleteLostContents, selectLostAmong, selectLostContents } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Batch } from './documents.ts'
@@ -32,7 +33,7 @@ export async function healLostContents(db: Db, blobs: Blobs, { contents }: Batch
   const lost = new Set(await selectLostAmong(db, hashesOf(contents)))
   if (lost.size === 0) return
   await contents.commit(lost)
-  await db.transaction().execute(async (trx) => {
+  await atomically(db, async (trx) => {
     const again = keptContentsOf(contents).filter(({ sha256 }) => lost.has(sha256))
     if (await blobs.claim(trx, again)) await deleteLostContents(trx, [...lost])
   })

@@ -5,6 +5,7 @@ import type { Clock } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import { type ClaimRow, selectClaims, updateClaim } from '../../store/claims.ts'
 import { type DocumentRow, findDocument } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { type Actor, insertEvents } from '../../store/events.ts'
 import type { Db, DocumentState } from '../../store/tables.ts'
 import { type Claiming, claimOf, eventOf, giveUp, type Worker } from './claims.ts'
@@ -87,7 +88,7 @@ export function retryDocument(
   by: Actor,
   clock: Clock,
 ): Promise<{ was: DocumentState; document: DocumentRow }> {
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     const document = await findDocument(trx, id)
     if (!document) throw new AppError('not-found', 'Document not found')
     const { state: was, company_id } = document
@@ -114,7 +115,7 @@ function change(
   work: (trx: Db, row: ClaimRow, at: string) => Promise<(() => void) | undefined>,
 ): Promise<DocumentRow> {
   return leases.inTurn(async () => {
-    const { document, committed } = await db.transaction().execute(async (trx) => {
+    const { document, committed } = await atomically(db, async (trx) => {
       const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
       if (!seen) throw new AppError('not-found', 'Document not found')
       const [row] = await selectClaims(trx, [id])

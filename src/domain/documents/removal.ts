@@ -5,6 +5,7 @@
 import type { Clock } from '../../dates.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { type DocumentRow, deleteDocuments, isBlobNamed, selectDocuments } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
 import { type Actor, insertEvents, type NewEvent } from '../../store/events.ts'
 import { deleteLostContents } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
@@ -41,7 +42,7 @@ export async function removeDocuments(
   by: Deleter,
   removed: (document: DocumentRow) => void,
 ): Promise<Removed> {
-  const gone = await db.transaction().execute(async (trx) => {
+  const gone = await atomically(db, async (trx) => {
     const ids = await deleteDocuments(trx, documents)
     const deleted = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
     await insertEvents(trx, eventsOf(deleted, by))
@@ -101,10 +102,12 @@ function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Dele
  * The one thing that is awaited inside a transaction and may be no query is the end of a file: an upload of the same
  * content either has written its rows, and then the content stays, or will claim it when it writes them, and find it gone.
  */
-export function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    if (await isBlobNamed(trx, sha256)) return false
+export async function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
+  let removed = false
+  await atomically(db, async (trx) => {
+    if (await isBlobNamed(trx, sha256)) return
     await deleteLostContents(trx, [sha256])
-    return blobs.release(trx, sha256)
+    if (await blobs.release(trx, sha256)) removed = true // a second time it is gone already
   })
+  return removed
 }

@@ -3,6 +3,7 @@
 
 import { AppError } from '../../errors.ts'
 import { findAgent } from '../../store/directory/agents.ts'
+import { atomically } from '../../store/engine.ts'
 import { type HookRow, insertHook, selectHooks, updateHook } from '../../store/hooks/hooks.ts'
 import { updateMessagesDue } from '../../store/hooks/messages.ts'
 import type { Db } from '../../store/tables.ts'
@@ -46,7 +47,7 @@ export function createHook(
   createdAt: string,
 ): Promise<{ id: number; secret: string }> {
   const secret = makeHookSecret()
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     if ((await selectHooks(trx)).length >= HOOKS_AT_MOST) {
       throw new AppError('conflict', `there are ${HOOKS_AT_MOST} hooks already: delete one`)
     }
@@ -77,7 +78,7 @@ export async function rotateHook(
 
 /** A hook whose receiver was reached is on, and what waits for it is due now. */
 export function confirmHook(db: Db, id: number, now: string): Promise<void> {
-  return db.transaction().execute(async (trx) => {
+  return atomically(db, async (trx) => {
     await updateHook(trx, id, { off_at: null, failing_since: null, failure: null, sent_at: now })
     await updateMessagesDue(trx, id, now)
   })

@@ -8,6 +8,7 @@ import { AppError } from '../../errors.ts'
 import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { type Coverage, selectCoverage } from '../../store/coverage.ts'
+import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { type ProviderRow, selectProviders } from '../../store/providers.ts'
 import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/rates.ts'
@@ -118,7 +119,7 @@ type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Cove
 
 /** The stored data as they are now; the snapshot of before, if they have not changed since. */
 function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
-  return inOneRead(db, async (trx) => {
+  return snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     // After a restore the same revision may be another's: nothing of before is kept.
     const same = before?.epoch === epoch ? before : undefined
@@ -217,7 +218,7 @@ export function byPair(series: readonly SeriesRow[]): SeriesByPair {
 function loaderOf(db: Db, loaded: Columns) {
   const reading = new Map<number, Promise<LoadedColumn | undefined>>()
   const read = (series: SeriesRow) =>
-    inOneRead(db, async (trx) => {
+    snapshot(db, async (trx) => {
       const revision = await findSeriesRevision(trx, series.id)
       return revision === series.revision ? readColumn(trx, series) : undefined
     })
@@ -241,9 +242,4 @@ async function readColumn(db: Db, { id, revision }: SeriesRow): Promise<LoadedCo
   await setImmediate()
   const column = columnOf(rates)
   return { revision, column, bytes: bytesOf(column), askedAt: NEVER }
-}
-
-/** Queries that see the data of one moment, whatever is committed while they run. */
-function inOneRead<T>(db: Db, queries: (trx: Db) => Promise<T>): Promise<T> {
-  return db.transaction().setAccessMode('read only').execute(queries)
 }

@@ -3,7 +3,6 @@ import { type HealthQuestion, type RateHealth, rateHealth } from '../../domain/r
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { reasonOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { isReady } from '../../store/sqlite/database.ts'
 import { selectLastFinishedRun } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -58,6 +57,7 @@ const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())
 
 export type HealthDeps = HealthQuestion & {
   db: Db
+  isReady: () => Promise<boolean>
   cache: RateCache
   scheduler: Pick<Schedulers, 'state'>
   log: Log
@@ -66,7 +66,7 @@ export type HealthDeps = HealthQuestion & {
 const HOLES_NAMED = 20
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
-  const { db, cache, scheduler, log } = deps
+  const { db, isReady, cache, scheduler, log } = deps
   return [
     get({
       path: '/api/v1/health',
@@ -131,7 +131,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
       }),
       answer: Up,
       async handle({ query }) {
-        const ready = await isReady(db).catch(() => false)
+        const ready = await isReady().catch(() => false)
         if (!ready) return freshReply({ status: 'error' }, 503)
         const stale = query.fresh ? (await healthOf(deps)).stale : []
         return stale.length === 0

@@ -4,7 +4,7 @@ import { existsSync, type Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../file-hash.ts'
-import { takeLock } from '../sqlite/lock.ts'
+import { takeFileLock } from '../sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../sqlite/migration-copy.ts'
 
 /** `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. */
@@ -56,7 +56,7 @@ async function* listBlobs(folder: string, prefix: string): AsyncGenerator<Entry>
 /** Whether a server has the data directory. Looks for a moment only, and makes no lock where there was none. */
 export function isServed(dataDir: string): boolean {
   if (!existsSync(join(dataDir, 'serve.lock'))) return false
-  const lock = takeLock(dataDir, 'serve.lock')
+  const lock = takeFileLock(dataDir, 'serve.lock')
   lock?.release()
   return lock === undefined
 }

@@ -18,7 +18,7 @@ import { AppError } from '../../errors.ts'
 import { flush, hashFile } from '../../file-hash.ts'
 import { blobPath } from '../blobs/place.ts'
 import { DATABASE_FILE } from '../sqlite/database.ts'
-import { type Lock, takeLock } from '../sqlite/lock.ts'
+import { type FileLock, takeFileLock } from '../sqlite/lock.ts'
 import { epochOf, type Renewal, type Renewed, renewDatabase } from '../sqlite/restored-database.ts'
 import { clearDamagedFiles } from './damaged-files.ts'
 
@@ -63,7 +63,7 @@ export function beginDataDir(given: string, owner: Owner | undefined): NewDataDi
   const work = isThere ? join(dataDir, WORK) : `${dataDir}${WORK}`
   const isNew = !existsSync(work)
   if (isNew) mkdirSync(work, { mode: 0o700 })
-  let locks: Lock[]
+  let locks: FileLock[]
   try {
     locks = lockAll(isThere ? dataDir : work, dataDir)
   } catch (error) {
@@ -141,10 +141,10 @@ function refuseUsed(dataDir: string): void {
   throw new AppError('failed', `${dataDir} is not empty (${other}): ${advice}`)
 }
 
-function lockAll(dir: string, dataDir: string, among: readonly string[] = LOCKS): Lock[] {
-  const taken: Lock[] = []
+function lockAll(dir: string, dataDir: string, among: readonly string[] = LOCKS): FileLock[] {
+  const taken: FileLock[] = []
   for (const name of LOCKS.filter((one) => among.includes(one))) {
-    const lock = takeLock(dir, name)
+    const lock = takeFileLock(dir, name)
     if (!lock) {
       for (const one of taken) one.release()
       throw new AppError('failed', `${dataDir} is in use (${name}): stop the server, or wait for its end`)

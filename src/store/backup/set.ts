@@ -16,7 +16,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { AppError, reasonOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
 import { type BlobFolder, openBlobFolder } from '../blobs/folder.ts'
-import { takeLock } from '../sqlite/lock.ts'
+import { takeFileLock } from '../sqlite/lock.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const LIST_FILE = 'blobs.sha256'
@@ -66,7 +66,7 @@ export async function openBackupSet(given: string, dataDir: string): Promise<Bac
   try {
     checkSetPlace(dir, dataDir)
     if (!existsSync(dir)) mkdirSync(dir, { mode: 0o700 })
-    const lock = takeLock(dir, LOCK)
+    const lock = takeFileLock(dir, LOCK)
     if (!lock) throw new AppError('failed', `another backup is being written to ${dir}`)
     try {
       if (!existsSync(join(dir, 'README.txt'))) {

@@ -4,12 +4,14 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { Kysely, SqliteDialect, sql } from 'kysely'
+import { sql } from 'kysely'
 import { AppError, reasonOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
 import { diskError } from '../../storage-error.ts'
-import type { Db, Tables } from '../tables.ts'
+import type { Examined } from '../engine.ts'
+import type { Db } from '../tables.ts'
 import { APPLICATION_ID } from './database.ts'
+import { queriesOver } from './driver.ts'
 import { newerSchema } from './migration-copy.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { nativeBinding } from './native.ts'
@@ -46,21 +48,20 @@ export async function copyDatabase(source: string, target: string, signal?: Abor
   await flush(target)
 }
 
-export type OpenedDatabase = { db: Db; schema: number; close(): Promise<void> }
-
 /**
  * Opens a database to look at it. `live`: a server may be writing to it; else it is a copy that no process touches.
  * @throws AppError `failed` when it is not there, not ours, or of a newer program
  */
-export function openToRead(path: string, { live }: { live: boolean }): OpenedDatabase {
+export function openToRead(path: string, { live }: { live: boolean }): Examined {
   const sqlite = openRaw(path, !live)
   const schema = Number(sqlite.pragma('user_version', { simple: true }))
   // Not `readonly` for the live one: the last to close it could then not put its -wal and -shm away.
   sqlite.pragma('query_only = on')
   sqlite.pragma('trusted_schema = off')
   sqlite.pragma('cell_size_check = on')
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) })
-  return { db, schema, close: () => db.destroy() }
+  const db = queriesOver(sqlite)
+  const faults = () => faultsOfDatabase(db, { inPieces: false })
+  return { db, schema, faults, close: () => db.destroy() }
 }
 
 /**

@@ -19,7 +19,9 @@ import {
 } from 'kysely'
 import { createSemaphore } from '../../semaphore.ts'
 import { isBusy } from '../../storage-error.ts'
+import type { CarriesDialect } from '../engine.ts'
 import type { Db, Tables } from '../tables.ts'
+import { sqliteDialect } from './dialect.ts'
 
 /** How long what another process blocks is tried, and how long is waited between two tries. */
 export const PATIENCE_MS = 5000
@@ -67,7 +69,9 @@ function withStatementCache(sqlite: Sqlite.Database): SqliteDatabase {
 }
 
 // Kysely would hold the connection for a query that waits for another process: the driver below gives the turns instead.
-class ConcurrentAdapter extends SqliteAdapter {
+class ConcurrentAdapter extends SqliteAdapter implements CarriesDialect {
+  readonly cambista = sqliteDialect
+
   override get supportsMultipleConnections() {
     return true
   }

@@ -7,16 +7,16 @@ import Sqlite from 'better-sqlite3'
 import { isBusy } from '../../storage-error.ts'
 import { nativeBinding } from './native.ts'
 
-export type Lock = { release(): void }
+export type FileLock = { release(): void }
 
 // Without it two that ask in the same instant may both be refused: each has a foot in the door.
 const SETTLED_WITHIN_MS = 20
 
 /** Takes the lock, or returns undefined when it is held. */
-export function takeLock(
+export function takeFileLock(
   dataDir: string,
   name: 'sync.lock' | 'serve.lock' | 'backup.lock',
-): Lock | undefined {
+): FileLock | undefined {
   const path = join(dataDir, name)
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const sqlite = new Sqlite(path, { timeout: SETTLED_WITHIN_MS, nativeBinding: nativeBinding(dataDir) })

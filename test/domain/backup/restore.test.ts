@@ -19,7 +19,7 @@ import { openBlobFolder } from '../../../src/store/blobs/folder.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { takeLock } from '../../../src/store/sqlite/lock.ts'
+import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { startTestApp } from '../../support/app.ts'
 import { modesIn, NOW, openVault, type Vault } from '../../support/backups.ts'
@@ -159,7 +159,7 @@ test('a data directory that is not empty or in use is refused and left as it is'
   const vault = await openVault(t, 'hola')
   await vault.backUp()
   await assert.rejects(restore(vault, vault.dataDir), /is not empty \(.*\): move it away first/)
-  const lock = takeLock(vault.dataDir, 'serve.lock')
+  const lock = takeFileLock(vault.dataDir, 'serve.lock')
   await assert.rejects(restore(vault, vault.dataDir), /is in use \(serve\.lock\): stop the server/)
   lock?.release()
   assert.deepEqual(await textsIn(vault.dataDir), ['hola'])

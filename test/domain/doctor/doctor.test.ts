@@ -12,7 +12,7 @@ import { missingIn } from '../../../src/domain/doctor/rates.ts'
 import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
-import { takeLock } from '../../../src/store/sqlite/lock.ts'
+import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
 import { NOW, openVault, type Vault } from '../../support/backups.ts'
 import { ANA } from '../../support/company.ts'
@@ -41,7 +41,7 @@ async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
 
 /** A data directory that is served, as far as its lock says so. */
 function serve(t: TestContext, { dataDir }: Vault) {
-  const lock = takeLock(dataDir, 'serve.lock')
+  const lock = takeFileLock(dataDir, 'serve.lock')
   assert.ok(lock)
   t.after(() => lock.release())
   return lock

@@ -6,30 +6,30 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { LOOK_EVERY_MS, watchDatabase } from '../../../src/domain/database-watch.ts'
 import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { PATIENCE_MS } from '../../../src/store/sqlite/driver.ts'
-import { takeLock } from '../../../src/store/sqlite/lock.ts'
-import { LOOK_EVERY_MS, watchDatabase } from '../../../src/store/sqlite/watch.ts'
+import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
 import { startOther } from '../../support/other-process.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { temporaryDatabase, temporaryDirectory, temporaryEngine } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 function locking(dataDir: string): string {
   return `
-    import { takeLock } from './src/store/sqlite/lock.ts'
-    const lock = takeLock(${JSON.stringify(dataDir)}, 'sync.lock')
+    import { takeFileLock } from './src/store/sqlite/lock.ts'
+    const lock = takeFileLock(${JSON.stringify(dataDir)}, 'sync.lock')
     console.log(lock ? 'taken' : 'refused')
     setInterval(() => lock, 1000) // what nobody can reach any longer is collected, and closed`
 }
 
 test('a lock is held by one, in the same process too, until it is released', (t) => {
   const dataDir = temporaryDirectory(t)
-  const lock = takeLock(dataDir, 'sync.lock')
+  const lock = takeFileLock(dataDir, 'sync.lock')
   assert.ok(lock)
-  for (let attempt = 0; attempt < 3; attempt++) assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+  for (let attempt = 0; attempt < 3; attempt++) assert.equal(takeFileLock(dataDir, 'sync.lock'), undefined)
   lock.release()
-  const next = takeLock(dataDir, 'sync.lock')
+  const next = takeFileLock(dataDir, 'sync.lock')
   assert.ok(next)
   next.release()
   assert.equal(statSync(join(dataDir, 'sync.lock')).mode & 0o777, 0o600)
@@ -42,14 +42,14 @@ test('a lock that another process holds is refused at once, and free when that p
   assert.equal(said, 'taken')
   const times = Array.from({ length: 5 }, () => {
     const began = performance.now()
-    assert.equal(takeLock(dataDir, 'sync.lock'), undefined)
+    assert.equal(takeFileLock(dataDir, 'sync.lock'), undefined)
     return performance.now() - began
   })
   assert.ok(Math.min(...times) < 1000, times.join()) // of the others the machine may have stood still
 
   child.kill('SIGKILL')
   await once(child, 'exit')
-  const lock = takeLock(dataDir, 'sync.lock')
+  const lock = takeFileLock(dataDir, 'sync.lock')
   assert.ok(lock)
   assert.equal((await startOther(t, locking(dataDir))).said, 'refused')
   lock.release()
@@ -60,11 +60,11 @@ test('of two processes that want a lock at the same time one gets it', async (t)
   const directories = Array.from({ length: 60 }, () => temporaryDirectory(t))
   const wanting = (own: string, other: string) => `
     import { existsSync, writeFileSync } from 'node:fs'
-    import { takeLock } from './src/store/sqlite/lock.ts'
+    import { takeFileLock } from './src/store/sqlite/lock.ts'
     const locks = ${JSON.stringify(directories)}.map((directory) => {
       writeFileSync(directory + '/${own}', '')
       while (!existsSync(directory + '/${other}'));
-      return takeLock(directory, 'sync.lock')
+      return takeFileLock(directory, 'sync.lock')
     })
     console.log(JSON.stringify(locks.map((lock) => (lock ? 1 : 0))))
     setInterval(() => locks, 1000)`
@@ -77,15 +77,16 @@ test('of two processes that want a lock at the same time one gets it', async (t)
 })
 
 test('a directory that is not there is an error, not a lock that is taken', (t) => {
-  assert.throws(() => takeLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
+  assert.throws(() => takeFileLock(join(temporaryDirectory(t), 'none'), 'sync.lock'), /ENOENT/)
 })
 
 test('what another process commits is noticed within a second, what is ours is not reported', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const db = temporaryDatabase(t, dataDir)
+  const engine = await temporaryEngine(t, dataDir)
+  const { db } = engine
   let noticed = 0
   const watch = await watchDatabase(
-    db,
+    engine,
     async () => void noticed++,
     (error) => assert.fail(String(error)),
   )
@@ -114,14 +115,14 @@ test('what another process commits is noticed within a second, what is ours is n
 
 test('a look that fails is reported and tried again', async (t) => {
   const dataDir = temporaryDirectory(t)
-  const [db, other] = [temporaryDatabase(t, dataDir), temporaryDatabase(t, dataDir)]
+  const [engine, other] = [await temporaryEngine(t, dataDir), temporaryDatabase(t, dataDir)]
   const failures: unknown[] = []
   let looks = 0
   const changed = async () => {
     looks += 1
     if (looks === 1) throw new Error('busy')
   }
-  const watch = await watchDatabase(db, changed, (error) => failures.push(error))
+  const watch = await watchDatabase(engine, changed, (error) => failures.push(error))
   await raiseRevision(other)
   await until(() => looks === 2)
   await wait(LOOK_EVERY_MS + 100)

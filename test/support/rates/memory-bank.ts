@@ -18,6 +18,7 @@ import type {
 import { selectCoverage } from '../../../src/store/coverage.ts'
 import { selectRatesOfSeries } from '../../../src/store/rates.ts'
 import { selectSeries } from '../../../src/store/series.ts'
+import { locksIn } from '../../../src/store/sqlite/engine.ts'
 import type { SyncRunRow } from '../../../src/store/sync-runs.ts'
 import type { Db, SyncTrigger } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
@@ -168,9 +169,8 @@ export async function openDesk(
   await ensureCatalogue(db, [bank.provider])
   const logged: string[] = []
   const deps: SyncDeps = {
-    db,
-    dataDir,
-    clock: clock.read,
+    ...{ db, clock: clock.read },
+    ...locksIn(dataDir),
     log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text), now: clock.read }),
     backfillFrom: options.backfillFrom ?? '2026-02-01',
     settings: () => ({ url: 'https://bank', token: undefined, paceMs: 0, userAgent: 'test' }),

@@ -21,8 +21,8 @@ export const agentCreate = command({
       active: !options.inactive,
     }
     rowOfFlags(checkRow(Agent, { id: id ?? 1, ...facts }))
-    return withDatabase({ mustExist: true }, async (db) => {
-      const { row, made } = await createAgent(db, { id, ...facts }, new Date().toISOString())
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      const { row, made } = await createAgent(db, { id, ...facts }, clock().toISOString())
       const what = made ? 'is made' : 'is there already, and nothing was changed'
       printResult(terminal, options, row, [`agent ${row.id} (${row.name}) ${what}`])
       return 0

@@ -20,8 +20,8 @@ export const companyCreate = command({
       checkRow(Company, { id: id ?? 1, name: options.name, code: options.code }),
     )
     const { quota } = options
-    return withDatabase({ mustExist: false }, async (db) => {
-      const { row, made } = await createCompany(db, { id, name, code, quota }, new Date().toISOString())
+    return withDatabase({ mustExist: false }, async (db, { clock }) => {
+      const { row, made } = await createCompany(db, { id, name, code, quota }, clock().toISOString())
       const what = made ? 'is made' : 'is there already, and nothing was changed'
       printResult(terminal, options, row, [`company ${row.id} (${row.name}) ${what}`])
       return 0

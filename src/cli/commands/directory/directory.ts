@@ -27,8 +27,8 @@ any. With one mistake nothing is changed, and each mistake is told with its plac
   example: 'cambista directory import erp.csv',
   async run({ options, positionals: [path = ''], terminal, withDatabase }) {
     const file = readFile(path) // before another user's data directory makes this process that user
-    return withDatabase({ mustExist: false }, async (db) => {
-      const end = await importDirectory(db, file, new Date().toISOString())
+    return withDatabase({ mustExist: false }, async (db, { clock }) => {
+      const end = await importDirectory(db, file, clock().toISOString())
       if ('mistakes' in end) {
         for (const { place, field, message } of end.mistakes) {
           terminal.err(`${path}: ${[place, field].filter((word) => word !== '').join(', ')} ${message}\n`)

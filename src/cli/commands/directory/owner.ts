@@ -15,8 +15,8 @@ export const ownerCreate = command({
     const { id } = options
     const company_id = options.company ?? null
     const { name } = rowOfFlags(checkRow(Owner, { id: id ?? 1, name: options.name, company_id }))
-    return withDatabase({ mustExist: false }, async (db) => {
-      const { row, made } = await createOwner(db, { id, name, company_id }, new Date().toISOString())
+    return withDatabase({ mustExist: false }, async (db, { clock }) => {
+      const { row, made } = await createOwner(db, { id, name, company_id }, clock().toISOString())
       const what = made ? 'is made' : 'is there already, and nothing was changed'
       printResult(terminal, options, row, [`owner ${row.id} (${row.name}) ${what}`])
       return 0

@@ -25,10 +25,12 @@ export const documentDelete = command({
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
     const log = openLog(options['log-format'], terminal)
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const document = await needDocument(db, id)
       const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
-      const removed = await removeDocuments(db, blobs, [document], log.by, log.deleted).finally(log.flush)
+      const removed = await removeDocuments(db, blobs, [document], { ...log.by, clock }, log.deleted).finally(
+        log.flush,
+      )
       const stays = document.content === 'lost' ? 'was lost already' : 'stays: another document has the same'
       const content = removed.blobs > 0 ? 'its content too' : `its content ${stays}`
       printResult(terminal, options, { ...removed, id }, [`document ${id} is deleted, ${content}`])
@@ -50,7 +52,7 @@ export const documentPurge = command({
     const createdUpTo = new Date(Date.now() - age).toISOString()
     const companyId = options.company
     const log = openLog(options['log-format'], terminal)
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       if (companyId !== undefined) await needCompany(db, companyId)
       if (options['dry-run']) {
         const sum = { documents: 0, bytes: 0 }
@@ -65,7 +67,13 @@ export const documentPurge = command({
         return 0
       }
       const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
-      const purge = { createdUpTo, companyId, by: log.by, signal: terminal.stop, removed: log.deleted }
+      const purge = {
+        createdUpTo,
+        companyId,
+        by: { ...log.by, clock },
+        signal: terminal.stop,
+        removed: log.deleted,
+      }
       const sum = await purgeDocuments(db, blobs, purge).finally(log.flush)
       const line = `deleted ${sum.documents} documents, uploaded up to ${createdUpTo}; ${sum.bytes} bytes are free`
       printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: false }, [line])
@@ -81,7 +89,7 @@ function openLog(format: LogFormat, terminal: Terminal) {
   const log = terminalLog(terminal, { level: 'info', format })
   const who = whoRuns(terminal.env)
   return {
-    by: { via: 'cli', actor: actorOf(who), clock: () => new Date() } as const,
+    by: { via: 'cli', actor: actorOf(who) } as const,
     deleted: (document: DocumentRow) => log.info('document deleted', { ...fieldsOf(document), ...who }),
     spared: (document: DocumentRow) => log.info('document would be deleted', fieldsOf(document)),
     flush: () => log.flush(),

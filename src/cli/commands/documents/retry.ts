@@ -16,9 +16,9 @@ holds is taken from it: what that worker sends for it is refused. The server may
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
     const by = whoActs(terminal.env)
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       await needDocument(db, id)
-      const { was, document } = await retryDocument(db, id, by, () => new Date())
+      const { was, document } = await retryDocument(db, id, by, clock)
       printResult(terminal, options, document, [`document ${id} is new again, it was ${was}`])
       return 0
     })

@@ -2,6 +2,7 @@ import { HOOK_EVENTS } from '../../../domain/hooks/events.ts'
 import { createHook, hookUrlFault, rotateHook, shownUrl } from '../../../domain/hooks/hooks.ts'
 import { secretsOf } from '../../../domain/hooks/seal.ts'
 import { AppError } from '../../../errors.ts'
+import { atomically } from '../../../store/engine.ts'
 import {
   deleteHook,
   findHook,
@@ -41,10 +42,10 @@ Standard Webhooks say. What does not arrive is tried again, eight times within a
     if ((company_id ?? agent_id) !== null && !events.includes('document.created')) {
       throw new AppError('usage', '--company and --agent are for --event document.created')
     }
-    return withDatabase({ mustExist: false }, async (db) => {
+    return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const hook = { url: options.url, events, company_id, agent_id }
       const key = await needHookKey(options['data-dir'])
-      const { id, secret } = await createHook(db, key, hook, new Date().toISOString())
+      const { id, secret } = await createHook(db, key, hook, clock().toISOString())
       terminal.err(
         `Hook ${id}, its secret is shown only now: the receiver checks signatures with it. cambista hook test ${id} tries it.\n`,
       )
@@ -62,10 +63,10 @@ export const hookList = command({
   changesData: false,
   example: 'cambista hook list',
   run({ options, terminal, withDatabase }) {
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const key = readHookKey(options['data-dir'])
       const readable = new Set(
-        (await selectHooks(db)).filter((hook) => secretsOf(hook, key, new Date())).map(({ id }) => id),
+        (await selectHooks(db)).filter((hook) => secretsOf(hook, key, clock())).map(({ id }) => id),
       )
       const hooks = (await selectListedHooks(db)).map((hook) => ({
         ...hook,
@@ -100,7 +101,7 @@ export const hookDelete = command({
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db) => {
-      if (!(await db.transaction().execute((trx) => deleteHook(trx, id)))) throw noHook(id)
+      if (!(await atomically(db, (trx) => deleteHook(trx, id)))) throw noHook(id)
       printResult(terminal, options, { id }, [`hook ${id} is deleted`])
       return 0
     })
@@ -118,10 +119,10 @@ secrets of before cannot be read, because hook.key is in no backup: then the new
   example: 'cambista hook rotate 3 --overlap 7d',
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
       const key = await needHookKey(options['data-dir'])
-      const how = { overlapMs: options.overlap, now: new Date() }
+      const how = { overlapMs: options.overlap, now: clock() }
       const { secret, formerEndsAt } = await rotateHook(db, key, hook, how)
       const former =
         formerEndsAt === null

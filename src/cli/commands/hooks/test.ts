@@ -24,9 +24,9 @@ server sends what waits for it at once.`,
   example: 'cambista hook test 3',
   run({ options, positionals, terminal, withDatabase }) {
     const id = parseId(positionals[0])
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
-      const now = new Date()
+      const now = clock()
       const secrets = secretsOf(hook, readHookKey(options['data-dir']), now)
       if (!secrets) {
         const advice = { about: 'hook-secret', id } as const
@@ -36,7 +36,7 @@ server sends what waits for it at once.`,
       const message = { url: hook.url, secrets, id: `msg_${makeCode()}`, body, now }
       const outcome = await post(message, terminal.stop)
       const { failure, status, ms } = outcome
-      if (failure === undefined) await confirmHook(db, id, new Date().toISOString())
+      if (failure === undefined) await confirmHook(db, id, clock().toISOString())
       const hint = UNTRUSTED.test(failure ?? '')
         ? ': NODE_EXTRA_CA_CERTS=FILE adds an authority to trust'
         : ''

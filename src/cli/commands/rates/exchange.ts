@@ -57,14 +57,8 @@ run meanwhile, and sees it within a second.`,
     const series = await readExport(createReadStream(path, { fd: file })).catch((error: unknown) => {
       throw unreadable(path, error)
     })
-    return withDatabase({ mustExist: false }, async (db) => {
-      const deps = {
-        db,
-        dataDir: options['data-dir'],
-        clock: () => new Date(),
-        providers: PROVIDERS,
-        signal: terminal.stop,
-      }
+    return withDatabase({ mustExist: false }, async (_, engine) => {
+      const deps = { ...engine, providers: PROVIDERS, signal: terminal.stop }
       const dryRun = options['dry-run']
       const ends = await importRates(deps, series, { replace: options.replace, dryRun })
       const lines = ends.map(({ provider, inserted, updated, unchanged, kept, run }) => {

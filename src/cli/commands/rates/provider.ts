@@ -1,5 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
+import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectProviders, updateProviderEnabled } from '../../../store/providers.ts'
 import { command, printResult, table } from '../../command.ts'
@@ -43,7 +44,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     example: `cambista provider ${verb} ${DEFAULT_PROVIDER.code}`,
     run({ options, positionals: [code = ''], terminal, withDatabase }) {
       return withDatabase({ mustExist: true }, async (db) => {
-        const known = await db.transaction().execute(async (trx) => {
+        const known = await atomically(db, async (trx) => {
           const found = await updateProviderEnabled(trx, code, enabled)
           if (found) await raiseRevision(trx)
           return found

@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.ts'
+import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/series.ts'
 import { command, printResult, table } from '../../command.ts'
@@ -48,7 +49,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     run({ options, positionals, terminal, withDatabase }) {
       const id = parseId(positionals[0])
       return withDatabase({ mustExist: true }, async (db) => {
-        const known = await db.transaction().execute(async (trx) => {
+        const known = await atomically(db, async (trx) => {
           const found = await updateSeriesEnabled(trx, id, enabled)
           if (found) await raiseRevision(trx)
           return found

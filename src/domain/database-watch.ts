@@ -1,8 +1,7 @@
 // Notices what another process committed (a `sync` or `key create` on the command line) within a second,
 // by one cheap look a few times a second instead of one for each request.
 
-import type { Db } from '../tables.ts'
-import { outsideVersion } from './database.ts'
+import type { Engine, Look } from '../store/engine.ts'
 
 export const LOOK_EVERY_MS = 250
 
@@ -13,18 +12,18 @@ export type Watch = { close(): Promise<void> }
  * Commits from now on are seen: read what you keep after this has returned, or once more.
  */
 export async function watchDatabase(
-  db: Db,
+  engine: Pick<Engine, 'look'>,
   changed: () => Promise<void>,
   failed: (error: unknown) => void,
 ): Promise<Watch> {
-  let seen = await outsideVersion(db)
+  let seen = await engine.look()
   let looking: Promise<void> | undefined
   const look = async () => {
     try {
-      const version = await outsideVersion(db)
-      if (version === seen) return
+      const now = await engine.look()
+      if (isSame(now, seen)) return
       await changed()
-      seen = version
+      seen = now
     } catch (error) {
       failed(error)
     } finally {
@@ -40,4 +39,8 @@ export async function watchDatabase(
       await looking
     },
   }
+}
+
+function isSame(one: Look, other: Look): boolean {
+  return one.data === other.data && one.access === other.access && one.documents === other.documents
 }

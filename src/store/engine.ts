@@ -1,0 +1,104 @@
+// What the program asks of a database engine: the one type, and how a query that only has `db` finds what its engine
+// says in its own way. Queries that every engine understands are in this folder's other files.
+
+import type { Clock, IsoDate } from '../dates.ts'
+import type { CoverageKind, Db } from './tables.ts'
+
+/** An open database with what belongs to it. It is right with one process and with many. */
+export type Engine = {
+  readonly kind: 'sqlite' | 'postgres'
+  readonly db: Db
+  /** For queries of a request that only reads: none of them waits for a transaction that writes. */
+  readonly reads: Db
+  /** For what reads whole series: nothing else waits for it. */
+  readonly longReads: Db
+  /** The time that counts: of this machine, or of a database that several machines share. */
+  readonly clock: Clock
+  /** A task that one process at a time may do. Undefined: another has it. */
+  takeLock(name: LockName): Promise<Lock | undefined>
+  /** Where a task is done whose lock is taken, in words such as `on /var/lib/cambista` or `on host a, pid 7, since …`. */
+  holderOf(name: LockName): Promise<string>
+  /** What changes by the commits of others; those of this process may change it or not. */
+  look(): Promise<Look>
+  /** Whether the database answers and has the schema of this program. */
+  isReady(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * `sync`: asks a provider and stores what it says. `scheduler`: decides when. `janitor`: removes what is left over.
+ * `migrate`: changes the schema. An engine of one process answers with a lock that is nothing where it needs none.
+ */
+export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate'
+
+export type Lock = {
+  /**
+   * Inside each transaction of the task, before it writes.
+   * @throws AppError `busy` when another has the lock by now
+   */
+  check(trx: Db): Promise<void>
+  /** Aborted when the lock could not be kept. */
+  readonly lost: AbortSignal
+  release(): Promise<void>
+}
+
+/** Texts that say nothing but whether they are the same: of rates and catalogue, of keys and tokens, of documents. */
+export type Look = { readonly data: string; readonly access: string; readonly documents: string }
+
+/** A database that is only looked at, such as by the doctor: it may be older, damaged, or a copy. */
+export type Examined = {
+  readonly db: Db
+  readonly schema: number
+  /** What the engine finds wrong with it, a line each; none when it is sound. */
+  faults(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** What SQL cannot say alike. Each takes the database or a transaction on it. */
+export type Dialect = {
+  atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
+  snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
+  /** As selectColumnOfSeries of rates.ts; `lines` undefined: there are none. */
+  columnOfSeries(db: Db, seriesId: number): Promise<{ count: number; lines: Buffer | undefined }>
+  /** `sent`: JSON, by `SERIES DECIMALS` (`317 `, `317 2`) a list of dates each with its value, as upsertRates writes it. */
+  upsertRates(db: Db, sent: string, storedAt: number): Promise<void>
+  /** As selectStoredAtRuns of stored-at.ts. */
+  storedAtRuns(db: Db, seriesId: number): Promise<{ from: IsoDate; storedAt: number }[]>
+  /** `sent`: JSON, a list of `[series, from, to]`. */
+  insertCoverage(db: Db, kind: CoverageKind, sent: string): Promise<void>
+  /** The SHA-256 that attachments name, not by an index, which may be damaged. */
+  namedBlobs(db: Db): Promise<Set<string>>
+  /** Whether the table is there: a database that is only looked at may be older than the table. */
+  hasTable(db: Db, name: string): Promise<boolean>
+  /** Ids for rows to be inserted, rising; undefined: those that the database gives rise in the order of the rows. */
+  newIds(db: Db, table: 'attachments' | 'documents', count: number): Promise<number[] | undefined>
+  /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
+  moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
+  /** Inside a transaction that makes documents: those of a company commit in the order of their ids. */
+  orderCompany(trx: Db, companyId: number): Promise<void>
+}
+
+/** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */
+export type CarriesDialect = { readonly cambista: Dialect }
+
+/**
+ * All of `work` is committed, or nothing of it. It may run twice, where the engine had to give it up because of others:
+ * it touches nothing but the database, and what it finds out it returns. With the lock of a task nothing is written once
+ * another has that.
+ */
+export function atomically<T>(db: Db, work: (trx: Db) => Promise<T>, lock?: Pick<Lock, 'check'>): Promise<T> {
+  const checked = async (trx: Db) => {
+    await lock?.check(trx)
+    return work(trx)
+  }
+  return dialectOf(db).atomically(db, lock ? checked : work)
+}
+
+/** Queries that see the data of one moment, whatever is committed while they run. They only read. */
+export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
+  return dialectOf(db).snapshot(db, work)
+}
+
+export function dialectOf(db: Db): Dialect {
+  return (db.getExecutor().adapter as unknown as CarriesDialect).cambista
+}

@@ -1,0 +1,71 @@
+// What only SQLite says in this way. One connection writes, so a transaction that has begun need not be tried again, and
+// ids rise in the order of the commits.
+
+import { sql } from 'kysely'
+import type { Dialect } from '../engine.ts'
+
+export const sqliteDialect: Dialect = {
+  atomically: (db, work) => db.transaction().execute(work),
+
+  snapshot: (db, work) => db.transaction().setAccessMode('read only').execute(work),
+
+  async columnOfSeries(db, seriesId) {
+    const { rows } = await sql<{ count: number; lines: Buffer | null }>`
+      select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
+      from (
+        select rate_date || value || coalesce('r' || rounded_to, '') as line
+        from rates where series_id = ${seriesId} order by rate_date
+      )
+    `.execute(db)
+    const [{ count, lines } = { count: 0, lines: null }] = rows
+    return { count, lines: lines ?? undefined }
+  },
+
+  async upsertRates(db, sent, storedAt) {
+    await sql`
+      insert into rates (series_id, rate_date, value, rounded_to, stored_at)
+      select cast(series.key as integer), substr(rate.value, 1, 10), substr(rate.value, 11),
+        nullif(substr(series.key, instr(series.key, ' ') + 1), ''), ${storedAt}
+      from json_each(${sent}) as series, json_each(series.value) as rate where true
+      on conflict (series_id, rate_date) do update
+        set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at
+    `.execute(db)
+  },
+
+  async storedAtRuns(db, seriesId) {
+    const { rows } = await sql<{ from: string; storedAt: number }>`
+      select rate_date as "from", stored_at as storedAt
+      from (
+        select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
+        from rates where series_id = ${seriesId}
+      )
+      where before is not stored_at order by rate_date
+    `.execute(db)
+    return rows
+  },
+
+  async insertCoverage(db, kind, sent) {
+    await sql`
+      insert into coverage (series_id, kind, covered_from, covered_to)
+      select value ->> 0, ${kind}, value ->> 1, value ->> 2 from json_each(${sent})
+    `.execute(db)
+  },
+
+  async namedBlobs(db) {
+    const { rows } = await sql<{ sha256: string }>`select sha256 from attachments not indexed`.execute(db)
+    return new Set(rows.map(({ sha256 }) => sha256))
+  },
+
+  async hasTable(db, name) {
+    const { rows } = await sql`select 1 from sqlite_schema where type = 'table' and name = ${name}`.execute(
+      db,
+    )
+    return rows.length > 0
+  },
+
+  newIds: async () => undefined,
+
+  moveIds: async () => {}, // AUTOINCREMENT does
+
+  orderCompany: async () => {},
+}
