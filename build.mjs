@@ -10,11 +10,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import * as esbuild from 'esbuild'
+import { bundleProgram } from './src/bundle.mjs'
 import { bundlePage } from './src/web/bundle.mjs'
 
 process.chdir(import.meta.dirname)
@@ -48,34 +47,23 @@ fs.mkdirSync(dist)
 process.on('exit', () => fs.rmSync(work, { recursive: true, force: true }))
 process.on('SIGINT', () => stop('interrupted'))
 
-// 1. Types, the files of the page, and one CommonJS file. Names are kept, so that a stack in a log can be read.
+// 1. Types, the chunks of the program, and the files of the page.
 say('typecheck')
 run('tsc', [])
 run('tsc', ['-p', 'src/web'])
 say('bundle')
-const bundle = join(work, 'cambista.cjs')
-const { metafile } = await esbuild.build({
-  entryPoints: ['bin/cambista.ts'],
-  outfile: bundle,
-  bundle: true,
-  plugins: [{ name: 'lean', setup: beLean }],
-  minifyWhitespace: true, // a start reads it all: with its blanks 2.5 ms longer. Names stay, for a stack in a log
-  legalComments: 'none', // the licences are in THIRD-PARTY-LICENSES
-  alias: { ofetch: './node_modules/ofetch/dist/index.mjs' }, // its other half makes a fetch for a Node without one
-  platform: 'node',
-  format: 'cjs',
-  target: 'node26',
-  metafile: true,
-  logLevel: 'warning',
-  logOverride: { 'empty-import-meta': 'silent' }, // read only where the program is not packed
-})
-
+const launcher = join(work, 'packed.cjs')
+fs.copyFileSync('bin/packed.cjs', launcher)
+const code = join(work, 'code')
+fs.mkdirSync(code)
+const chunks = await bundleProgram()
+for (const chunk of chunks) fs.writeFileSync(join(code, chunk.name), chunk.code)
 const page = join(work, 'page')
 fs.mkdirSync(page)
 const pageInputs = await bundlePage(page)
-const PAGE_ASSETS = Object.fromEntries(fs.readdirSync(page).map((name) => [`page/${name}`, join(page, name)]))
+const MADE_ASSETS = Object.assign(...[code, page].map(assetsIn))
 
-// 2. An executable for each machine kind: Node of that kind, the bundle, the assets. Tried at once.
+// 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Tried at once.
 for (const arch of only ? [only] : Object.keys(MACHINES)) {
   const executable = join(dist, `cambista-linux-${arch}`)
   const { runtime, stripped } = stripOf(runtimeOf(arch), arch)
@@ -98,10 +86,10 @@ fs.rmSync('dist', { recursive: true, force: true })
 fs.renameSync(dist, 'dist')
 say(`dist/ holds ${fs.readdirSync('dist').join(', ')}`)
 
-/** What never runs shall not be read at every start: modules of Node that a library names for what we do not use of it. */
-function beLean({ onResolve }) {
-  onResolve({ filter: /./ }, ({ path }) =>
-    isBuiltin(path) ? { path, external: true, sideEffects: false } : undefined,
+/** The files of a folder, under its name. */
+function assetsIn(folder) {
+  return Object.fromEntries(
+    fs.readdirSync(folder).map((name) => [`${basename(folder)}/${name}`, join(folder, name)]),
   )
 }
 
@@ -139,7 +127,7 @@ function stripOf(runtime, arch) {
 }
 
 /**
- * Puts bundle and assets into a runtime, as a Node single executable application.
+ * Puts launcher and assets into a runtime, as a Node single executable application.
  *
  * pkg is handed the runtime through its own cache below HOME: given as `nodePath` it would be run to learn its version,
  * which the other machine kind's cannot be. Should it not find it there it must fail, and not download another one.
@@ -157,18 +145,18 @@ function pack({ runtime, arch, executable }) {
   const options = {
     targets: [{ nodeRange: `node${runtimeVersion}`, platform: 'linux', arch, output: executable }],
     seaConfig: {
-      main: `../${basename(bundle)}`,
+      main: `../${basename(launcher)}`,
       useCodeCache: false,
       execArgv: V8_FLAGS,
       assets: {
         ...Object.fromEntries(PACKED_ASSETS.map((name) => [name, fs.realpathSync(name)])),
-        ...PAGE_ASSETS,
+        ...MADE_ASSETS,
         'better_sqlite3.node': fs.realpathSync(`node_modules/better-sqlite3/prebuilds/linux-${arch}.node`),
       },
     },
   }
   const code = `globalThis.fetch = () => { throw new Error('pkg wanted to download a runtime') }
-    require('@yao-pkg/pkg/lib-es5/sea.js').default(${JSON.stringify(bundle)}, ${JSON.stringify(options)})`
+    require('@yao-pkg/pkg/lib-es5/sea.js').default(${JSON.stringify(launcher)}, ${JSON.stringify(options)})`
   const env = { ...process.env, HOME: work, TMPDIR: work }
   run(process.execPath, ['--input-type=commonjs', '--eval', code], { env, stdio: QUIET })
   fs.chmodSync(executable, 0o755)
@@ -266,9 +254,9 @@ function archive(name) {
   say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
 }
 
-/** The licences of Node and of every package that the bundle has code of, which ask to be handed on. */
+/** The licences of Node and of every package that the executable has code of, which ask to be handed on. */
 function thirdPartyLicenses() {
-  const bundled = [...Object.keys(metafile.inputs), ...pageInputs].map(
+  const bundled = [...chunks.flatMap(({ inputs }) => inputs), ...pageInputs].map(
     (path) => /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[1],
   )
   const packages = [`node-linux-${process.arch}`, ...new Set(bundled.filter(Boolean).sort())]

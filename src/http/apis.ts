@@ -104,7 +104,7 @@ export function apisOf(
   return { apis, probes, late, shapes: shapes ? [shapes] : [], uploads, caches, totals }
 }
 
-/** Handed over to what is loaded late, which must not bring the database along (decisions 6.1). */
+/** What the tools of agents ask the database (decisions 6.1). */
 function documentWork({ reads, blobs, arrivals, claiming }: HttpDeps): DocumentQueries & DocumentWork {
   return {
     page: (access, asked) => documentsOn(reads, access, asked),

@@ -8,7 +8,6 @@ import { wholeBodyOf } from '../api/body.ts'
 import { type AnyEndpoint, freshReply, post } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
 import { fieldsOf } from './fields.ts'
-import { plainText } from './plain-text.ts'
 
 const BODY_LIMITS = { maxBytes: 64 * 1024, idleMs: 30_000 }
 const Id = v.pipe(v.number(), v.integer())
@@ -52,6 +51,7 @@ export function agentsEndpoints({ db }: { db: Db }): AnyEndpoint[] {
         if (typeof code !== 'string') throw new AppError('bad-request', 'code must be a string')
         const asked = { companyId: id, code }
         const { company, agents } = await activeAgentsOf(db, accessOf(authorizedToken(event)), asked)
+        const { plainText } = await import('./plain-text.ts') // a parser of HTML, which no start needs
         return freshReply({
           status: 'success',
           company_id: id,

@@ -7,7 +7,6 @@ import { accessOf, authorizedToken } from '../api/auth.ts'
 import { type AnyEndpoint, freshReply, get, type Reply } from '../api/endpoint.ts'
 import { ASCENDING_PARAMETERS, pageOf, placeAfter } from '../api/pages.ts'
 import { idParam } from '../api/params.ts'
-import { plainText } from './plain-text.ts'
 
 const Id = v.pipe(v.number(), v.integer())
 const place = { next_after: Id, has_more: v.boolean() }
@@ -77,6 +76,7 @@ export function directoryEndpoints({ db }: { db: Db }): AnyEndpoint[] {
       async handle({ event, query, params }) {
         const page = pageOf(query)
         const part = await agentsOn(db, accessOf(authorizedToken(event)), params.id, page)
+        const { plainText } = await import('./plain-text.ts') // a parser of HTML, which no start needs
         const shown = ({ id, name, description, active }: (typeof part.rows)[number]) => ({
           id,
           name,

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type DirectoryFile, readDirectoryFile } from '../../../domain/directory/file.ts'
+import type { DirectoryFile } from '../../../domain/directory/file.ts'
 import { exportDirectory, importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
 import { command, printResult } from '../../command.ts'
@@ -26,7 +26,7 @@ any. With one mistake nothing is changed, and each mistake is told with its plac
   changesData: true,
   example: 'cambista directory import erp.csv',
   async run({ options, positionals: [path = ''], terminal, withDatabase }) {
-    const file = readFile(path) // before another user's data directory makes this process that user
+    const file = await readFile(path) // before another user's data directory makes this process that user
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const end = await importDirectory(db, file, clock().toISOString())
       if ('mistakes' in end) {
@@ -79,12 +79,13 @@ export const directoryExport = command({
   },
 })
 
-function readFile(path: string): DirectoryFile {
+async function readFile(path: string): Promise<DirectoryFile> {
   const [, ending] = /\.(json|csv)$/i.exec(path) ?? []
   const format = ending?.toLowerCase()
   if (format !== 'json' && format !== 'csv') {
     throw new AppError('usage', `FILE must end in .json or .csv, not ${JSON.stringify(path)}`)
   }
+  const { readDirectoryFile } = await import('../../../domain/directory/file.ts') // a library that no other command needs
   try {
     return readDirectoryFile(readFileSync(path), format)
   } catch (error) {

@@ -1,5 +1,4 @@
-// What the tools ask of the documents. They are loaded late and must not bring the database along, so that they are handed
-// these functions (decisions 6.1).
+// What the tools ask of the documents: functions that are handed to them, which know no database (decisions 6.1).
 
 import type { Access } from '../../../domain/documents/access.ts'
 import type { ClaimAsked, ClaimedDocument, Worker } from '../../../domain/documents/claims.ts'
