@@ -13,16 +13,14 @@ const TENS = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power))
 
 /** Products of canonical decimals, divided: exactly. @throws RangeError for a divisor of 0 */
 export function quotient(numerator: readonly string[], denominator: readonly string[]): Fraction {
-  let [over, under] = [1n, 1n]
-  for (const factor of numerator) {
-    over *= digitsOf(factor)
-    under *= tenTo(decimalsOf(factor))
-  }
-  for (const factor of denominator) {
-    under *= digitsOf(factor)
-    over *= tenTo(decimalsOf(factor))
-  }
+  let over = digitsOfProduct(numerator)
+  let under = digitsOfProduct(denominator)
   if (under === 0n) throw new RangeError('division by zero')
+  let places = 0
+  for (const factor of denominator) places += decimalsOf(factor)
+  for (const factor of numerator) places -= decimalsOf(factor)
+  if (places > 0) over *= tenTo(places)
+  else if (places < 0) under *= tenTo(-places)
   return under < 0n ? { over: -over, under: -under } : { over, under }
 }
 
@@ -67,6 +65,12 @@ function added(a: Fraction | undefined, b: Fraction | undefined): Fraction {
   if (!b) return a
   if (a.under === b.under) return { over: a.over + b.over, under: a.under }
   return { over: a.over * b.under + b.over * a.under, under: a.under * b.under }
+}
+
+function digitsOfProduct(factors: readonly string[]): bigint {
+  let product = 1n
+  for (const factor of factors) product = product === 1n ? digitsOf(factor) : product * digitsOf(factor)
+  return product
 }
 
 /** All digits of a canonical decimal as a whole number. */
