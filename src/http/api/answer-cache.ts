@@ -79,7 +79,8 @@ export function createAnswerCache(): AnswerCache {
         const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
         const head = { tag, contentType, headers }
         const all = typeof made === 'object' && 'next' in made ? wholeOrParts(made) : made
-        if (typeof all === 'object' && !(all instanceof Uint8Array)) return streamWith(event, head, all, inTurns)
+        if (typeof all === 'object' && !(all instanceof Uint8Array))
+          return streamWith(event, head, all, inTurns)
         const body = typeof all === 'string' && all.length > LONG_TEXT ? Buffer.from(all) : all
         const answer = { ...head, body }
         cache.put(key, answer, sizeOf(key, answer))
