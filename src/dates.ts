@@ -33,7 +33,12 @@ export function isIsoDate(text: string): boolean {
 
 /** Day number of a date; the text must be an IsoDate. */
 export function dayOf(date: IsoDate): number {
-  const { year, month, day } = partsOf(date)
+  return dayAt(date, 0)
+}
+
+/** That of the IsoDate that begins at a place of a text. */
+export function dayAt(text: string, from: number): number {
+  const { year, month, day } = partsOf(text, from)
   const fromMarch = month > 2 ? month - 3 : month + 9
   const marchYear = month > 2 ? year : year - 1
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
@@ -55,11 +60,11 @@ export function isoOf(day: number): IsoDate {
   return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[dayOfMonth]}`
 }
 
-function partsOf(date: IsoDate): { year: number; month: number; day: number } {
+function partsOf(text: string, from = 0): { year: number; month: number; day: number } {
   return {
-    year: twoDigits(date, 0) * 100 + twoDigits(date, 2),
-    month: twoDigits(date, 5),
-    day: twoDigits(date, 8),
+    year: twoDigits(text, from) * 100 + twoDigits(text, from + 2),
+    month: twoDigits(text, from + 5),
+    day: twoDigits(text, from + 8),
   }
 }
 

@@ -2,7 +2,7 @@
 // only inside a calculation. Nothing here ever goes through a float.
 
 import { Decimal } from 'decimal.js'
-import { quotient, toDecimal } from './fraction.ts'
+import { decimalsOf, digitsOf, placed, quotient, toDecimal } from './fraction.ts'
 
 // Two factors of a conversion have at most 50 and about 40 digits: 250 is never reached, so every product is exact.
 const Exact = Decimal.clone({ precision: 250, rounding: Decimal.ROUND_HALF_EVEN, maxE: 9e15, minE: -9e15 })
@@ -65,10 +65,9 @@ export function worthOf(amount: string, rate: string): string {
   return amount === '1' ? rate : ratio([amount, rate], ['1'])
 }
 
-/** Exact product of two canonical decimals: of their digits as whole numbers, in half the time of two Decimals. */
+/** Exact product of two canonical decimals: of their digits as whole numbers, in a fifth of the time of two Decimals. */
 export function product(a: string, b: string): string {
-  const [x, y] = [placesOf(a), placesOf(b)]
-  return ofUnits(wholeOf(a, x) * wholeOf(b, y), x + y)
+  return ofUnits(digitsOf(a) * digitsOf(b), decimalsOf(a) + decimalsOf(b))
 }
 
 /** `numerator / denominator`, each an exact product of its factors, rounded once to 15 digits, half-even. */
@@ -91,20 +90,7 @@ export function inUnits(values: readonly string[]): InUnits {
 
 /** The canonical decimal of so many units. */
 export function ofUnits(units: bigint, places: number): string {
-  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0')
-  const text = `${digits.slice(0, digits.length - places)}.${digits.slice(digits.length - places)}`
-  return canonicalDecimal(units < 0n ? `-${text}` : text) ?? ''
-}
-
-/** How many digits stand after the point. */
-function placesOf(decimal: string): number {
-  const point = decimal.indexOf('.')
-  return point < 0 ? 0 : decimal.length - point - 1
-}
-
-/** A decimal without its point. */
-function wholeOf(decimal: string, places: number): bigint {
-  return BigInt(places === 0 ? decimal : decimal.slice(0, -places - 1) + decimal.slice(-places))
+  return units < 0n ? `-${placed(-units, places)}` : placed(units, places)
 }
 
 /** A decimal to so many places, half away from zero, without trailing zeros. */

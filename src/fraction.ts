@@ -13,16 +13,14 @@ const TENS = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power))
 
 /** Products of canonical decimals, divided: exactly. @throws RangeError for a divisor of 0 */
 export function quotient(numerator: readonly string[], denominator: readonly string[]): Fraction {
-  let [over, under] = [1n, 1n]
-  for (const factor of numerator) {
-    over *= digitsOf(factor)
-    under *= tenTo(decimalsOf(factor))
-  }
-  for (const factor of denominator) {
-    under *= digitsOf(factor)
-    over *= tenTo(decimalsOf(factor))
-  }
+  let over = digitsOfProduct(numerator)
+  let under = digitsOfProduct(denominator)
   if (under === 0n) throw new RangeError('division by zero')
+  let places = 0
+  for (const factor of denominator) places += decimalsOf(factor)
+  for (const factor of numerator) places -= decimalsOf(factor)
+  if (places > 0) over *= tenTo(places)
+  else if (places < 0) under *= tenTo(-places)
   return under < 0n ? { over: -over, under: -under } : { over, under }
 }
 
@@ -69,8 +67,14 @@ function added(a: Fraction | undefined, b: Fraction | undefined): Fraction {
   return { over: a.over * b.under + b.over * a.under, under: a.under * b.under }
 }
 
-/** All digits as a whole number. */
-function digitsOf(decimal: string): bigint {
+function digitsOfProduct(factors: readonly string[]): bigint {
+  let product = 1n
+  for (const factor of factors) product = product === 1n ? digitsOf(factor) : product * digitsOf(factor)
+  return product
+}
+
+/** All digits of a canonical decimal as a whole number. */
+export function digitsOf(decimal: string): bigint {
   if (decimal.length > SHORT || decimal.startsWith('-')) return BigInt(decimal.replace('.', ''))
   let number = 0 // a whole number below 2^53 is exact, and made in a third of the time of a text
   for (let at = 0; at < decimal.length; at += 1) {
@@ -80,7 +84,8 @@ function digitsOf(decimal: string): bigint {
   return BigInt(number)
 }
 
-function decimalsOf(decimal: string): number {
+/** How many digits of a canonical decimal stand after the point. */
+export function decimalsOf(decimal: string): number {
   const point = decimal.indexOf('.')
   return point < 0 ? 0 : decimal.length - point - 1
 }
@@ -95,8 +100,8 @@ function bitsOf(number: bigint): number {
   return bits < LARGEST_BITS ? Math.ceil(bits) : number.toString(16).length * 4
 }
 
-/** `digits / 10 ** shift` as a canonical decimal. */
-function placed(digits: bigint, shift: number): string {
+/** The canonical decimal of `digits / 10 ** shift`, for digits of 0 or more. */
+export function placed(digits: bigint, shift: number): string {
   if (shift <= 0) return String(digits * tenTo(-shift))
   const text = String(digits).padStart(shift + 1, '0')
   let end = text.length

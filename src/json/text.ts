@@ -1,6 +1,7 @@
 // A key or a string value that is read byte by byte: all of it is checked, of its beginning as much is kept as is wanted.
 
 import { notJson } from './error.ts'
+import { createShortTexts } from './short-texts.ts'
 import { TOO_LONG } from './value.ts'
 
 export type JsonText = {
@@ -30,7 +31,10 @@ const ESCAPE = 5
 const ALL_DIGITS = 4
 
 export function createJsonText(): JsonText {
-  let kept = Buffer.allocUnsafe(64)
+  const textOf = createShortTexts()
+  let kept: Buffer = Buffer.allocUnsafe(64)
+  let source = kept // the chunk, for a text that no edge of a chunk cuts: it need not be copied
+  let begin = 0
   let size = 0
   let keep = 0
   let tooLong = false
@@ -47,6 +51,17 @@ export function createJsonText(): JsonText {
     size += length
   }
 
+  const appendLast = (chunk: Buffer, from: number, to: number) => {
+    if (size === 0 && to - from <= keep) {
+      source = chunk
+      begin = from
+      size = to - from
+    } else {
+      append(chunk, from, to)
+      source = kept
+    }
+  }
+
   const afterEscaped = (byte: number, at: number): number => {
     if (pending === ESCAPE && byte === 0x75) return ALL_DIGITS
     if (pending === ESCAPE ? SHORT.has(byte) : HEXADECIMAL.has(byte))
@@ -58,6 +73,7 @@ export function createJsonText(): JsonText {
     start(most) {
       keep = most
       size = 0
+      begin = 0
       tooLong = false
       pending = PLAIN
       escapes = false
@@ -74,7 +90,7 @@ export function createJsonText(): JsonText {
           pending = ESCAPE
           escapes = true
         } else if (byte === QUOTE) {
-          append(chunk, from, at)
+          appendLast(chunk, from, at)
           ended = true
           return at + 1
         } else throw notJson('control character in a string', before + at)
@@ -86,7 +102,7 @@ export function createJsonText(): JsonText {
     ended: () => ended,
     value() {
       if (tooLong) return TOO_LONG
-      const written = kept.toString('utf8', 0, size)
+      const written = textOf(source, begin, begin + size)
       return escapes ? JSON.parse(`"${written}"`) : written
     },
   }

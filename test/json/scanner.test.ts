@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { isDocuments, NESTED } from '../../src/domain/documents/upload.ts'
 import { AppError } from '../../src/errors.ts'
+import { createJsonScanner } from '../../src/json/scanner.ts'
 import { TOO_LONG } from '../../src/json/value.ts'
 import {
   arriving,
@@ -248,3 +249,32 @@ function isJson(body: string | Uint8Array): boolean {
     return false
   }
 }
+
+test('reads texts that recur, and those that only look like them, wherever a chunk ends', () => {
+  const parts = [
+    'USD',
+    'on',
+    '',
+    '2026-03-24',
+    'é',
+    'Ã©',
+    '\u00c3',
+    '漢字',
+    'x'.repeat(24),
+    'x'.repeat(25),
+    'x'.repeat(80),
+  ]
+  const texts = fc.sample(fc.constantFrom(...parts), { numRuns: 2000, seed: 1 })
+  const body = Buffer.from(JSON.stringify(texts))
+  for (const size of [1, 7, 50, body.length]) {
+    const seen: unknown[] = []
+    const scanner = createJsonScanner({
+      ...{ open: () => true, close() {}, key() {}, wantsPieces: () => false, piece: () => false },
+      ...{ endOfPieces() {}, isBusy: () => false, keep: () => 100 },
+      value: (value) => seen.push(value),
+    })
+    for (let at = 0; at < body.length; at += size) scanner.push(Buffer.from(body.subarray(at, at + size)))
+    scanner.end()
+    assert.deepEqual(seen, texts)
+  }
+})

@@ -1,10 +1,10 @@
 // A series as a column: what every rates answer is computed from.
 
-import { dayOf } from '../../dates.ts'
+import { dayAt, dayOf } from '../../dates.ts'
 import type { Interval } from '../../intervals.ts'
 
 const LINE_FEED = 0x0a
-const ROUNDED_MARK = 'r' // as selectColumnOfSeries writes it
+const ROUNDED_MARK = 0x72 // r, as selectColumnOfSeries writes it
 const DATE_LENGTH = 'YYYY-MM-DD'.length
 
 /**
@@ -31,26 +31,34 @@ export function dayNumbersOf(intervals: readonly Interval[]): CoveredDays {
   return Int32Array.from(intervals.flatMap(({ from, to }) => [dayOf(from), dayOf(to)]))
 }
 
-/** The column of what selectColumnOfSeries gives. */
+/** The column of what selectColumnOfSeries gives: 16,000 lines in a millisecond, for the first request waits for it. */
 export function columnOf({ count, lines }: { count: number; lines: Buffer }): Column {
+  const text = lines.toString('latin1')
   const days = new Int32Array(count)
-  const values: string[] = new Array(count)
+  const starts = new Uint32Array(count + 1)
+  const values = Buffer.allocUnsafe(text.length)
   let rounded: Int8Array | undefined
+  let size = 0
   let from = 0
-  for (let at = 0; at < count; at++) {
-    const feed = lines.indexOf(LINE_FEED, from)
-    const end = feed < 0 ? lines.length : feed
-    days[at] = dayOf(lines.toString('latin1', from, from + DATE_LENGTH))
-    const text = lines.toString('latin1', from + DATE_LENGTH, end)
-    const mark = text.indexOf(ROUNDED_MARK)
-    values[at] = mark < 0 ? text : text.slice(0, mark)
-    if (mark >= 0) {
-      rounded ??= new Int8Array(count).fill(EXACT)
-      rounded[at] = Number(text.slice(mark + 1))
+  for (let at = 0; at < count; at += 1) {
+    days[at] = dayAt(text, from)
+    from += DATE_LENGTH
+    let code = text.charCodeAt(from)
+    for (; isOfLine(code) && code !== ROUNDED_MARK; code = text.charCodeAt(from)) {
+      values[size] = code
+      size += 1
+      from += 1
     }
-    from = end + 1
+    starts[at + 1] = size
+    if (code === ROUNDED_MARK) {
+      const end = endOfLine(text, from)
+      rounded ??= new Int8Array(count).fill(EXACT)
+      rounded[at] = Number(text.slice(from + 1, end))
+      from = end
+    }
+    from += 1
   }
-  return makeColumn(days, values, rounded)
+  return { days, text: values.toString('latin1', 0, size), starts, rounded }
 }
 
 /** A column of as many days, ascending, as values; `rounded` as in Column. */
@@ -74,4 +82,14 @@ export function roundedAt({ rounded }: Column, at: number): number | undefined {
 /** What a column takes in memory. */
 export function bytesOf({ days, text, starts, rounded }: Column): number {
   return days.byteLength + text.length + starts.byteLength + (rounded?.byteLength ?? 0)
+}
+
+/** Whether a code is that of a character before a line's end; after the text there is none. */
+function isOfLine(code: number): boolean {
+  return code > LINE_FEED
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end < 0 ? text.length : end
 }

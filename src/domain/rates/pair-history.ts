@@ -40,13 +40,17 @@ export type PairPoint = {
   rounded_to?: number
 }
 
-export type PairHistory = { rateType: RateType; points: PairPoint[] }
+/** The points are made one after the other, and can be gone through once. */
+export type PairHistory = { rateType: RateType; points: Iterable<PairPoint> }
 
-/** A leg with what is stored of it, and the index in its column of the value of each day that has a point. */
+/** A leg with what is stored of it, and the index in its column of the value of each day of a period that has a point. */
 type StoredLeg = { inverse: boolean; column: Column; covered: CoveredDays; at: number[] }
 
-/** A period with its points: of all from `begin` to before `end`. */
-type Group = Period & { begin: number; end: number; hasHole: boolean }
+/** Some of the points of a period. */
+type Range = { begin: number; end: number }
+
+/** A period with all of its points. */
+type Group = Period & Range & { hasHole: boolean }
 
 /**
  * The points of a pair, oldest first. A currency in itself has none: nothing is published of it.
@@ -61,20 +65,27 @@ export function pairHistory(
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
     const stored = columns.map((column, at) => storedLeg(snapshot, legs[at], column))
-    const points = groupsOf(stored, asked).flatMap((group) => pointOf(stored, group, asked) ?? [])
-    return { rateType, points }
+    return { rateType, points: pointsOf(stored, asked) }
   })
+}
+
+function* pointsOf(legs: readonly StoredLeg[], asked: PairHistoryQuery): Iterable<PairPoint> {
+  for (const group of groupsOf(legs, asked)) {
+    const point = pointOf(legs, group, asked)
+    if (point) yield point
+  }
 }
 
 function storedLeg(snapshot: RateSnapshot, leg: Leg | undefined, column: Column): StoredLeg {
   return { inverse: leg?.inverse ?? false, column, covered: snapshot.coveredOf(leg?.series.id ?? 0), at: [] }
 }
 
-/** The days on which a leg has a value and each is known, by period; where their values are joins the legs. */
-function groupsOf(legs: readonly StoredLeg[], { from, last, every }: PairHistoryQuery): Group[] {
-  const groups: Group[] = []
+/** The days on which a leg has a value and each is known, by period; where their values are is in the legs until the next. */
+function* groupsOf(
+  legs: readonly StoredLeg[],
+  { from, last, every }: PairHistoryQuery,
+): Generator<Group, void> {
   let group: Group | undefined
-  let count = 0
   const cursors = legs.map((leg) => {
     const { first, end } = pointsBetween(leg.column, from, last)
     return { leg, days: leg.column.days, at: first - 1, end } // `at` is that of the last value so far
@@ -82,19 +93,20 @@ function groupsOf(legs: readonly StoredLeg[], { from, last, every }: PairHistory
   for (;;) {
     let day = Number.POSITIVE_INFINITY
     for (const { days, at, end } of cursors) if (at + 1 < end) day = Math.min(day, days[at + 1] ?? day)
-    if (day === Number.POSITIVE_INFINITY) return groups
+    if (day === Number.POSITIVE_INFINITY) break
     for (const cursor of cursors) if (cursor.days[cursor.at + 1] === day) cursor.at += 1
     if (cursors.some(({ at }) => at < 0)) continue // before the first value of a leg there is no rate
     if (!group || day > group.last) {
-      group = { ...periodOf(day, every), begin: count, end: count, hasHole: false }
-      groups.push(group)
+      if (group) yield group
+      for (const { at } of legs) at.length = 0
+      group = { ...periodOf(day, every), begin: 0, end: 0, hasHole: false }
     }
     if (cursors.every(({ leg, at }) => isKnownOn(leg, at, day))) {
       for (const { leg, at } of cursors) leg.at.push(at)
-      count += 1
-      group.end = count
+      group.end += 1
     } else group.hasHole = true
   }
+  if (group) yield group
 }
 
 /** Whether a leg's value is that of the day, or may be carried to it. */
@@ -139,8 +151,6 @@ function isWhole(
     legs.every(({ covered }) => isCovered(covered, first, last))
   )
 }
-
-type Range = { begin: number; end: number }
 
 /** The first of the lowest points, or of the highest ones. */
 function extreme(legs: readonly StoredLeg[], { begin, end }: Range, stat: Stat): number {

@@ -8,7 +8,7 @@ import type { RateType } from '../../providers/provider.ts'
 import type { ProviderRow } from '../../store/providers.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import { type Column, makeColumn } from './column.ts'
-import { type Conversion, convert, findRoute, type Route } from './convert.ts'
+import { findRoute, type Route } from './convert.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import {
   knownRateOn,
@@ -28,9 +28,6 @@ export type SeriesFilter = {
 
 /** The value of one series on a day. */
 export type SeriesRate = { provider: string; series: SeriesRow; point: RatePoint }
-
-/** A conversion, and the way that it took. */
-export type Converted = Conversion & { path: readonly string[]; rateType: RateType }
 
 /** The values of a series: in its column from index `first` to before `end`. */
 export type SeriesHistory = {
@@ -110,45 +107,6 @@ export function ratesOn(
     }
     return rates
   })
-}
-
-/**
- * What an amount, a canonical decimal, is worth in another currency, to the last digit (decisions 2.9).
- * @throws AppError `not-found`: no such provider, way or value, or days that were not synchronized
- */
-export function conversionOn(
-  snapshot: RateSnapshot,
-  asked: { provider: string; amount: string; from: string; to: string; type: RateType; day: IsoDate },
-): Converted | Promise<Converted> {
-  const { amount, day } = asked
-  const { legs, path, rateType } = routeBetween(snapshot, asked)
-  const series = legs.map((leg) => leg.series)
-  return withColumns(snapshot, series, (columns) => {
-    const stored = columns.map((column, at) => ({ column, covered: snapshot.coveredOf(series[at]?.id ?? 0) }))
-    const found = convert(amount, legs, stored, day)
-    if (!found) {
-      throw new AppError('not-found', `No rate for ${path.join(' -> ')} is stored on or before ${day}`)
-    }
-    if ('hole' in found) throw notSynchronized(found.hole)
-    return { ...found, path, rateType }
-  })
-}
-
-/** Reads what many conversions need, so that `conversionOn` answers each of them on this snapshot at once. */
-export async function loadColumnsOf(
-  snapshot: RateSnapshot,
-  conversions: Iterable<{ provider: string; from: string; to: string; type: RateType }>,
-): Promise<void> {
-  const seen = new Set<string>()
-  const needed = new Set<SeriesRow>()
-  for (const { provider, from, to, type } of conversions) {
-    const key = `${from} ${to} ${type} ${provider}`
-    if (seen.has(key)) continue
-    seen.add(key)
-    const route = findRoute(snapshot.pairsOf(provider), snapshot.pivotOf(provider), from, to, type)
-    if ('legs' in route) for (const { series } of route.legs) needed.add(series)
-  }
-  await snapshot.columns([...needed])
 }
 
 /**
@@ -235,7 +193,7 @@ function needProvider(snapshot: RateSnapshot, code: string): ProviderRow {
 }
 
 /** The refusal of a value that would have to be carried over days that were not asked for (decisions 2.6). */
-function notSynchronized({ from, to }: Interval): AppError {
+export function notSynchronized({ from, to }: Interval): AppError {
   return new AppError('not-found', `the days from ${from} to ${to} have not been synchronized`)
 }
 

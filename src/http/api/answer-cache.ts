@@ -1,5 +1,6 @@
 // Answers that are made from stored data, and kept for the next client that asks the same: by route, effective parameters
-// and form, for as long as the data are of the same revision. Each has a strong ETag that changes with the revision, the
+// and form, for as long as the data are of the same revision. One that comes in more than one part is made while it is sent,
+// and not kept. Each has a strong ETag that changes with the revision, the
 // database's epoch, the program's version and what was asked (decisions 2.14).
 
 import { promisify } from 'node:util'
@@ -7,7 +8,9 @@ import { crc32, gzip as gzipLater, gzipSync } from 'node:zlib'
 import type { H3Event } from 'h3'
 import { VERSION } from '../../assets.ts'
 import { type CacheStats, createLruCache, type LruCache } from '../../lru.ts'
+import { createTurns, type Turns } from '../../turns.ts'
 import type { Reply } from './endpoint.ts'
+import { chunksOf, type TextParts, wholeOrParts } from './text-parts.ts'
 
 const gzip = promisify(gzipLater)
 const NONE = {}
@@ -46,19 +49,16 @@ export type Answer = {
 }
 
 /** An answer, and its headers beside those of every kept answer. */
-export type Made = { body: string | Uint8Array; headers?: Readonly<Record<string, string>> }
+export type Made = { body: string | Uint8Array | TextParts; headers?: Readonly<Record<string, string>> }
 
-type KeptAnswer = {
-  tag: string
-  contentType: string
-  headers: Readonly<Record<string, string>>
-  body: string | Uint8Array
-  packed?: Uint8Array
-}
+type Head = { tag: string; contentType: string; headers: Readonly<Record<string, string>> }
+
+type KeptAnswer = Head & { body: string | Uint8Array; packed?: Uint8Array }
 
 export function createAnswerCache(): AnswerCache {
   const stats = { hits: 0, misses: 0 }
   const size = { entries: 0, bytes: 0 }
+  const inTurns = createTurns()
   let newest: LruCache<KeptAnswer> | undefined
   const caches = new WeakMap<Revision, LruCache<KeptAnswer>>() // an older revision takes its answers along
   const cacheOf = (data: Revision) => {
@@ -76,9 +76,13 @@ export function createAnswerCache(): AnswerCache {
       const known = cache.get(key)
       if (known) return replyWith(event, cache, key, known)
       const keep = ({ body: made, headers = NONE }: Made) => {
-        const body = typeof made === 'string' && made.length > LONG_TEXT ? Buffer.from(made) : made
         const tag = `${VERSION}-${data.epoch}-${data.revision}-${crc32(key).toString(36)}`
-        const answer = { tag, contentType, body, headers }
+        const head = { tag, contentType, headers }
+        const all = typeof made === 'object' && 'next' in made ? wholeOrParts(made) : made
+        if (typeof all === 'object' && !(all instanceof Uint8Array))
+          return streamWith(event, head, all, inTurns)
+        const body = typeof all === 'string' && all.length > LONG_TEXT ? Buffer.from(all) : all
+        const answer = { ...head, body }
         cache.put(key, answer, sizeOf(key, answer))
         return replyWith(event, cache, key, answer)
       }
@@ -100,24 +104,10 @@ function replyWith(
   key: string,
   answer: KeptAnswer,
 ): Reply | Promise<Reply> {
-  const { tag, body, packed, contentType, headers: own } = answer
-  const { headers: sent } = event.req
-  const held = event.req.method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
-  if (held) {
-    for (const etag of [`"${tag}"`, `"${tag}-gzip"`]) {
-      if (matchesTag(held, etag)) return { status: 304, body: '', headers: headersOf(etag, own) }
-    }
-  }
-  const takesGzip = body.length > WORTH_COMPRESSING && takes(sent.get('accept-encoding'), 'gzip')
-  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
-  // `*` stands for any answer there is.
-  if (held?.trim() === '*') {
-    if (takesGzip) headers['content-encoding'] = 'gzip'
-    return { status: 304, body: '', headers }
-  }
-  headers['content-type'] = contentType
+  const { body, packed } = answer
+  const { isHeld, takesGzip, headers } = negotiated(event, answer, body.length > WORTH_COMPRESSING)
+  if (isHeld) return { status: 304, body: '', headers }
   if (!takesGzip) return { body, headers }
-  headers['content-encoding'] = 'gzip'
   if (packed) return { body: packed, headers }
   const keep = (bytes: Buffer) => {
     const both = { ...answer, packed: bytes }
@@ -125,6 +115,28 @@ function replyWith(
     return { body: bytes, headers }
   }
   return body.length > TOO_LONG_TO_WAIT_FOR ? gzip(body).then(keep) : keep(gzipSync(body))
+}
+
+/** A long text, of which a HEAD is told nothing but that it is there. */
+function streamWith(event: H3Event, head: Head, parts: Iterable<string>, inTurns: Turns): Reply {
+  const { isHeld, takesGzip, headers } = negotiated(event, head, true)
+  if (isHeld) return { status: 304, body: '', headers }
+  const sent = event.req.method === 'HEAD' ? [] : parts
+  return { body: chunksOf(sent, inTurns, { packed: takesGzip }), headers }
+}
+
+/** Whether the client holds the answer, whether it is sent compressed, and the headers of either. */
+function negotiated(event: H3Event, { tag, contentType, headers: own }: Head, isLong: boolean) {
+  const { headers: sent, method } = event.req
+  const held = method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
+  const named = held && [`"${tag}"`, `"${tag}-gzip"`].find((etag) => matchesTag(held, etag))
+  if (named) return { isHeld: true, takesGzip: false, headers: headersOf(named, own) }
+  const takesGzip = isLong && takes(sent.get('accept-encoding'), 'gzip')
+  const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
+  const isHeld = held?.trim() === '*' // which stands for any answer there is
+  if (!isHeld) headers['content-type'] = contentType
+  if (takesGzip) headers['content-encoding'] = 'gzip'
+  return { isHeld, takesGzip, headers }
 }
 
 function headersOf(etag: string, own: Readonly<Record<string, string>>): Record<string, string> {
@@ -135,7 +147,6 @@ function sizeOf(key: string, { body, packed }: KeptAnswer): number {
   return ENTRY_BYTES + key.length + body.length + (packed?.length ?? 0)
 }
 
-/** Whether an Accept-Encoding header takes a coding (RFC 9110, 12.5.3). */
 /** Whether an Accept-Encoding header admits the coding. */
 export function takes(accepted: string | null, coding: string): boolean {
   for (const one of accepted?.split(',') ?? []) {

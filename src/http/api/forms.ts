@@ -1,4 +1,6 @@
-// The forms that one answer can have. A form is a function from the value that a query found to bytes.
+// The forms that one answer can have. A form is a function from the value that a query found to bytes, or to text in parts.
+
+import type { TextParts } from './text-parts.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -8,7 +10,7 @@ export type Form<T, A> = {
   /** Its media type, with parameters: what a client names in Accept, and what the answer says. */
   contentType: string
   /** `asked` are the effective parameters. */
-  encode(value: T, asked: A): string | Uint8Array
+  encode(value: T, asked: A): string | Uint8Array | TextParts
 }
 
 /** Forms, the one first that a client gets that names none of them. */

@@ -15,13 +15,18 @@ export type BatchElement = {
   id: string | undefined
   /** Whether an id was sent that is neither a text nor an integer. */
   badId: boolean
-  /** The fields that were sent, as texts. What was `null` was not sent. */
-  fields: Record<string, string>
+  /** The text of each known field, in their order. What was `null` was not sent. */
+  texts: (string | undefined)[]
+  /** Fields that there are not, by name. */
+  unknown: Record<string, string> | undefined
 }
 
 export const NOT_AN_OBJECT = Symbol('an element that is no object')
 
 const MOST_UNKNOWN = 8 // fields of an element; each is compared with those that there are
+const ID = -1
+const UNKNOWN = -2
+const LEFT_OUT = -3 // an unknown one beyond those
 
 /**
  * The elements of a body. `known` are the fields that an element may have, beside `id`.
@@ -33,10 +38,13 @@ export async function readBatch(
   { most, maxBytes }: { most: number; maxBytes: number },
 ): Promise<(BatchElement | typeof NOT_AN_OBJECT)[]> {
   const elements: (BatchElement | typeof NOT_AN_OBJECT)[] = []
+  const fields = new Map([...known.entries()].map(([at, name]) => [name, at]))
+  fields.set('id', ID)
   let depth = 0
   let element: BatchElement | undefined
   let unknown = 0
-  let name: string | undefined
+  let name = ''
+  let field = LEFT_OUT
   const begin = (one: BatchElement | typeof NOT_AN_OBJECT) => {
     if (elements.length === most) throw tooMany(most)
     elements.push(one)
@@ -44,20 +52,20 @@ export async function readBatch(
     unknown = 0
   }
   const set = (value: JsonScalar) => {
-    if (!element || name === undefined) return
-    if (name === 'id') return setId(element, value)
-    if (value === null && known.includes(name)) delete element.fields[name]
-    else setField(element.fields, name, textOf(value))
+    if (!element || field === LEFT_OUT) return
+    if (field >= 0) element.texts[field] = value === null ? undefined : textOf(value)
+    else if (field === ID) setId(element, value)
+    else setUnknown(element, name, textOf(value))
   }
   // An id that is nested is as bad as `true`; no other field is right with such a text.
-  const setNested = (kind: 'object' | 'array') => set(name === 'id' ? true : kind === 'object' ? '{}' : '[]')
+  const setNested = (kind: 'object' | 'array') => set(field === ID ? true : kind === 'object' ? '{}' : '[]')
   const scanner = createJsonScanner({
     open(kind) {
       depth++
       if (depth === 1 && kind === 'object') throw notAnArray()
       if (depth === 1) return true
       if (depth === 3) setNested(kind)
-      else begin(kind === 'object' ? { id: undefined, badId: false, fields: {} } : NOT_AN_OBJECT)
+      else begin(kind === 'object' ? emptyElement(known.length) : NOT_AN_OBJECT)
       return depth === 2 && kind === 'object'
     },
     close() {
@@ -65,15 +73,17 @@ export async function readBatch(
     },
     key(sent) {
       name = sent === TOO_LONG ? '…' : sent
-      if (name === 'id' || known.includes(name)) return
-      if (element && !Object.hasOwn(element.fields, name) && ++unknown > MOST_UNKNOWN) name = undefined
+      field = fields.get(name) ?? UNKNOWN
+      if (field !== UNKNOWN || (element?.unknown && Object.hasOwn(element.unknown, name))) return
+      unknown += 1
+      if (unknown > MOST_UNKNOWN) field = LEFT_OUT
     },
     value(value) {
       if (depth === 0) throw notAnArray()
       if (depth === 1) begin(NOT_AN_OBJECT)
       else set(value)
     },
-    keep: () => (depth === 2 && name === undefined ? 0 : maxBytes),
+    keep: () => (depth === 2 && field === LEFT_OUT ? 0 : maxBytes),
     wantsPieces: () => false,
     piece: () => false,
     endOfPieces() {},
@@ -95,10 +105,13 @@ export async function readBatch(
   return elements
 }
 
-/** An object without a prototype would be slower for all of them than one definition for the one name that needs it. */
-function setField(fields: BatchElement['fields'], name: string, value: string): void {
-  if (name !== '__proto__') fields[name] = value
-  else Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
+function emptyElement(fields: number): BatchElement {
+  return { id: undefined, badId: false, texts: new Array(fields).fill(undefined), unknown: undefined }
+}
+
+function setUnknown(element: BatchElement, name: string, value: string): void {
+  element.unknown ??= Object.create(null) as Record<string, string> // a name may be `__proto__`
+  element.unknown[name] = value
 }
 
 function setId(element: BatchElement, value: JsonScalar): void {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { type Converted, conversionOn } from '../../domain/rates/conversions.ts'
 import type { ValuedLeg } from '../../domain/rates/convert.ts'
-import { type Converted, conversionOn } from '../../domain/rates/queries.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'

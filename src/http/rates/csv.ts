@@ -30,18 +30,18 @@ export function dialectOf(
 }
 
 /** Lines of cells, which are as they shall be shown. */
-export function csvOf(lines: Iterable<readonly string[]>, { isLocal, separator }: Dialect): string {
+export function* csvLines(
+  lines: Iterable<readonly string[]>,
+  { isLocal, separator }: Dialect,
+): Generator<string, void> {
   const end = isLocal ? '\r\n' : '\n'
-  let text = isLocal ? BOM : ''
-  for (const cells of lines) text += cells.join(separator) + end
-  return text
+  if (isLocal) yield BOM
+  for (const cells of lines) yield cells.join(separator) + end
 }
 
 /** A line of JSON for each value. */
-export function ndjsonOf(values: Iterable<unknown>): string {
-  let text = ''
-  for (const value of values) text += `${JSON.stringify(value)}\n`
-  return text
+export function* ndjsonLines(values: Iterable<unknown>): Generator<string, void> {
+  for (const value of values) yield `${JSON.stringify(value)}\n`
 }
 
 export function dayCell(day: IsoDate, { isLocal }: Dialect): string {

@@ -93,10 +93,11 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
   )
 }
 
-function encodePairHistory({ rateType, points }: PairHistory, asked: Asked): string {
+function encodePairHistory(found: PairHistory, asked: Asked): string {
+  const points = [...found.points]
   const { provider, base, quote, from, to, every, stat } = asked
   return JSON.stringify({
-    ...{ provider, base, quote, rate_type: rateType, date_from: from, date_to: to, every, stat },
+    ...{ provider, base, quote, rate_type: found.rateType, date_from: from, date_to: to, every, stat },
     ...{ count: points.length, points },
   })
 }

@@ -7,15 +7,16 @@ import type { AnyEndpoint } from '../api/endpoint.ts'
 import type { Form } from '../api/forms.ts'
 import { DecimalSignParam, DialectParam, SeparatorParam, sameSigns } from '../api/params.ts'
 import { type StoredDeps, type StoredEndpoint, storedEndpoint } from '../api/stored.ts'
+import { textParts } from '../api/text-parts.ts'
 import {
   CSV_TYPE,
-  csvOf,
+  csvLines,
   type Dialect,
   dayCell,
   decimalCell,
   dialectOf,
   NDJSON_TYPE,
-  ndjsonOf,
+  ndjsonLines,
   textCell,
 } from './csv.ts'
 
@@ -53,12 +54,12 @@ export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSch
   const csv: Form<T, Described<A>> = {
     name: 'csv',
     contentType: CSV_TYPE,
-    encode: (found, asked) => csvOf(linesOf(table, found, asked), asked.csv ?? PLAIN),
+    encode: (found, asked) => textParts(csvLines(linesOf(table, found, asked), asked.csv ?? PLAIN)),
   }
   const ndjson: Form<T, Described<A>> = {
     name: 'ndjson',
     contentType: NDJSON_TYPE,
-    encode: (found, asked) => ndjsonOf(table.rows(found, asked)),
+    encode: (found, asked) => textParts(ndjsonLines(table.rows(found, asked))),
   }
   const inDialects = {
     ...endpoint,

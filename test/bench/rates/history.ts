@@ -1,5 +1,8 @@
 // Histories of pairs, never asked before: the exact monthly means of 40 years, of crosses through the dollar with divisions.
 
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { addDays } from '../../../src/dates.ts'
 import { type Figure, median } from '../figure.ts'
 import { startProgram } from '../process.ts'
 
@@ -21,6 +24,8 @@ const QUOTES = [
 ]
 const YEARS = 'from=1983-01-01&to=2022-12-31'
 const LIMIT_MS = 20
+const READERS = 50
+const PROBED_MS = 4000
 
 /** `dataDir` has the history since 1983. */
 export async function measureHistories(dataDir: string, key: string): Promise<Figure[]> {
@@ -41,11 +46,37 @@ export async function measureHistories(dataDir: string, key: string): Promise<Fi
   await timed('every=year&stat=low') // the columns are read
   const means = await timed('every=month&stat=mean')
   const days = await timed('every=day')
+  const slowest = await probedBesideReaders(server.port, key)
   await server.stop()
   return [
     figureOf('monthly means of 40 years of a cross, never asked before', means, { atMost: LIMIT_MS }),
     figureOf('each day of 40 years of a cross, never asked before', days),
+    {
+      work: `slowest /healthz beside ${READERS} clients that take 40 years of days as NDJSON, and do not read (limit: 100 ms)`,
+      ...{ ours: `${slowest.toFixed(1)} ms`, limit: '100 ms', measured: slowest / 100, unit: '' },
+      must: { atMost: 1 },
+    },
   ]
+}
+
+/** How long a probe waits at most while clients are answered that do not read, in milliseconds. */
+async function probedBesideReaders(port: number, key: string): Promise<number> {
+  const sockets = Array.from({ length: READERS }, (_, at) => {
+    const from = addDays('1983-02-01', at) // each an answer of its own
+    const socket = connect(port, '127.0.0.1', () => {
+      const path = `/api/v1/history.ndjson?base=CRC&quote=EUR&from=${from}`
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${key}\r\n\r\n`)
+    })
+    return socket
+  })
+  let slowest = 0
+  for (const end = performance.now() + PROBED_MS; performance.now() < end; await wait(10)) {
+    const began = performance.now()
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).arrayBuffer()
+    slowest = Math.max(slowest, performance.now() - began)
+  }
+  for (const socket of sockets) socket.destroy()
+  return slowest
 }
 
 function figureOf(work: string, times: readonly number[], must?: Figure['must']): Figure {

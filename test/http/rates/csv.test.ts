@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvOf, dayCell, decimalCell, dialectOf, textCell } from '../../../src/http/rates/csv.ts'
+import { csvLines, dayCell, decimalCell, dialectOf, textCell } from '../../../src/http/rates/csv.ts'
 
+const csvOf = (...given: Parameters<typeof csvLines>) => [...csvLines(...given)].join('')
 const PLAIN = dialectOf(undefined, {})
 const LOCAL = dialectOf('es-CR', {})
 assert.ok(PLAIN && LOCAL)

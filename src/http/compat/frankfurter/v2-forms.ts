@@ -3,7 +3,7 @@
 import type { IsoDate } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
-import { csvOf, type Dialect, dayCell, decimalCell, dialectOf, ndjsonOf } from '../../rates/csv.ts'
+import { csvLines, type Dialect, dayCell, decimalCell, dialectOf, ndjsonLines } from '../../rates/csv.ts'
 
 /** A row: what one unit of `base` is worth in `quote`, on a day. */
 export type Row = { date: IsoDate; base: string; quote: string; rate: string }
@@ -23,7 +23,7 @@ export function encodeJson(rows: readonly Row[], withProviders: boolean): string
 }
 
 export function encodeNdjson(rows: readonly Row[], withProviders: boolean): string {
-  return ndjsonOf(rows.map((row) => objectOf(row, withProviders)))
+  return [...ndjsonLines(rows.map((row) => objectOf(row, withProviders)))].join('')
 }
 
 export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders: boolean): string {
@@ -33,7 +33,7 @@ export function encodeCsv(rows: readonly Row[], dialect: Dialect, withProviders:
     const value = decimalCell(rate, dialect)
     return [dayCell(date, dialect), base, quote, value, ...(withProviders ? [`BCCR:${value}`] : [])]
   })
-  return csvOf([head, ...lines], dialect)
+  return [...csvLines([head, ...lines], dialect)].join('')
 }
 
 /** One row as an object. */

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { todayIn } from '../../../dates.ts'
-import { conversionOn } from '../../../domain/rates/queries.ts'
+import { conversionOn } from '../../../domain/rates/conversions.ts'
 import { booleanParam } from '../../api/params.ts'
 import { conversionOut } from '../../rates/convert.ts'
 import { type Tool, tool } from '../protocol/tool.ts'
