@@ -23,6 +23,7 @@ import type { DocumentQueries, DocumentWork } from './mcp/documents/queries.ts'
 import { pageApi } from './page/api.ts'
 import { pageAssetsApi } from './page/assets.ts'
 import { ratesApi } from './rates/api.ts'
+import { createExports } from './rates/export.ts'
 import { descriptionApi, statusApi } from './status/api.ts'
 import { keptTotals, type Totals } from './status/totals.ts'
 
@@ -71,8 +72,9 @@ export function apisOf(
 } {
   const reading = { ...deps, db: deps.reads }
   const names = { hostNames, proxies }
-  const { api: page, sessionOf } = pageApi({ ...reading, writes: deps.db, names })
-  const rates = ratesApi({ ...reading, sessionOf })
+  const exports = createExports(reading)
+  const { api: page, sessionOf } = pageApi({ ...reading, writes: deps.db, exports, names })
+  const rates = ratesApi({ ...reading, exports, sessionOf })
   const documents = documentsApi({ ...deps, sessionOf })
   const totals = keptTotals(deps.reads)
   const status = statusApi({ ...reading, totals, sessionOf })

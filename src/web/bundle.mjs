@@ -10,6 +10,10 @@ import { referenceScript } from './reference.mjs'
 
 const HERE = import.meta.dirname
 const ROOT = join(HERE, '../..')
+// More memory makes longer blocks, which are smaller for some files and larger for others, by up to one in a hundred.
+const MEMORY_LEVELS = [6, 7, 8, 9]
+const OTHER_LINES_AND_SCALES =
+  /^\t\(paths\.(?:stepped|bars|spline) *= \w+\);\n|sc\.distr (?:== [34]|>= 3)(?: && sc\.log == \d+)? \? \w+(?:[XY]|Splits|Filt) : /gm
 const CACHE = join(ROOT, 'node_modules/.cache/cambista')
 
 /** The folder with the page of these very sources, made if it is not there yet. */
@@ -42,7 +46,10 @@ export async function bundlePage(folder) {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
-    plugins: [{ name: 'lean-chart', setup: leaveOutPaths }],
+    plugins: [
+      { name: 'lean-chart', setup: leaveOutPaths },
+      { name: 'no-legend', setup: leaveOutLegend },
+    ],
   }
   const app = await esbuild.build({
     ...options,
@@ -74,19 +81,38 @@ export async function bundlePage(folder) {
   return [...Object.keys(app.metafile.inputs), ...Object.keys(boot.metafile.inputs)]
 }
 
-/** The chart draws straight lines alone. The other ways to draw one are a tenth of the library, and hang on these lines. */
+/**
+ * The chart draws straight lines alone, over linear scales. The other ways to draw a line, and the other scales, are a
+ * tenth of the library, and hang on these places.
+ */
 function leaveOutPaths({ onLoad }) {
   onLoad({ filter: /\/uPlot\.esm\.js$/ }, ({ path }) => {
-    const whole = fs.readFileSync(path, 'utf8')
-    const contents = whole.replace(/^\t\(paths\.(stepped|bars|spline) *= \w+\);\n/gm, '')
-    if (whole.split('\n').length - contents.split('\n').length !== 3)
-      throw new Error(`${path} is not as it was`)
+    let left = 0
+    const contents = fs.readFileSync(path, 'utf8').replace(OTHER_LINES_AND_SCALES, () => {
+      left += 1
+      return ''
+    })
+    if (left !== 11) throw new Error(`${path} is not as it was`)
     return { contents }
   })
 }
 
+/** The chart has neither a legend nor a title. */
+function leaveOutLegend({ onLoad }) {
+  onLoad({ filter: /\/uPlot\.min\.css$/ }, ({ path }) => {
+    const whole = fs.readFileSync(path, 'utf8')
+    const contents = whole.replace(/\.u-(?:legend|inline|title|series)[^{}]*\{[^{}]*\}/g, '')
+    if (contents.length > whole.length - 600) throw new Error(`${path} is not as it was`)
+    return { contents, loader: 'css' }
+  })
+}
+
 function pack(path, contents) {
-  fs.writeFileSync(path, gzipSync(contents, { level: 9 }))
+  const tries = MEMORY_LEVELS.map((memLevel) => gzipSync(contents, { level: 9, memLevel }))
+  fs.writeFileSync(
+    path,
+    tries.reduce((least, one) => (one.length < least.length ? one : least)),
+  )
 }
 
 function hashOfSources() {

@@ -2,5 +2,7 @@
 // headers and what compresses well together.
 
 export { DocumentsScreen } from './documents/documents-screen.tsx'
+export { ExportAll } from './rates/export-all.tsx'
+export { MonthEnds } from './rates/month-ends.tsx'
 export { OneTimeLink } from './session/one-time-link.tsx'
 export { StatusScreen } from './status/status-screen.tsx'

@@ -15,6 +15,10 @@ import { SignIn } from './session/sign-in.tsx'
 const OneTimeLink = lazily(() => import('./other-screens.ts').then((file) => file.OneTimeLink))
 const DocumentsScreen = lazily(() => import('./other-screens.ts').then((file) => file.DocumentsScreen))
 const StatusScreen = lazily(() => import('./other-screens.ts').then((file) => file.StatusScreen))
+const BELOW_RATES = {
+  MonthEnds: lazily(() => import('./other-screens.ts').then((file) => file.MonthEnds)),
+  ExportAll: lazily(() => import('./other-screens.ts').then((file) => file.ExportAll)),
+}
 
 export function Page() {
   const [code, setCode] = useState(takeLoginCode)
@@ -62,7 +66,7 @@ function Screen() {
   const { screen } = view.value
   if (screen === 'documents') return <DocumentsScreen />
   if (screen === 'status') return <StatusScreen />
-  return <RatesScreen />
+  return <RatesScreen below={BELOW_RATES} />
 }
 
 function skip() {

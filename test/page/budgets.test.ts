@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { CDPSession, Page, Viewport } from 'puppeteer-core'
 import { until } from '../support/terminal.ts'
 import { openFullBox } from './box.ts'
-import { enterAs, rest } from './states.ts'
+import { enterAs, rest, scrollTo } from './states.ts'
 import { DESKTOP, openBrowser, PHONE, type Visit, visit } from './support.ts'
 
 const SHELL_BYTES = 61_440
@@ -126,6 +126,21 @@ for (const late of ['companies', 'agents', 'owners', 'documents']) {
     await seen.page.waitForSelector('.upload')
     await rest(seen.page)
     const shift = await seen.page.evaluate(layoutShift)
+    assert.ok(shift <= SHIFT, `${shift}`)
+  })
+}
+
+for (const [place, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
+  test(`nothing moves while what lies below arrives slowly on a ${place}`, async (t) => {
+    const seen = await signedIn(viewport)
+    await slowDown(seen.page)
+    for (const below of ['.months', '.export', '.currencies']) {
+      await scrollTo(below)(seen, box)
+      await rest(seen.page)
+    }
+    assert.ok(await seen.page.$('.months .last'))
+    const shift = await seen.page.evaluate(layoutShift)
+    t.diagnostic(`${shift}`)
     assert.ok(shift <= SHIFT, `${shift}`)
   })
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 import { openFullBox } from './box.ts'
-import { enterAs, rest } from './states.ts'
+import { enterAs, rest, scrollTo } from './states.ts'
 import { openBrowser, visit } from './support.ts'
 
 const run = promisify(execFile)
@@ -46,7 +46,7 @@ for (const [how, colours, fragment] of [
     for (const { value } of points) assert.ok(stdout.includes(value.replace('.', ',')), `${value} is printed`)
     assert.doesNotMatch(
       stdout,
-      /Convertir|Todas las monedas|Tipos de cambio|Excel/,
+      /Convertir|Todas las monedas|Tipos de cambio|Excel|Cierres|Exportar/,
       'what is there to be pressed is not',
     )
     await seen.page.emulateMediaType('print')
@@ -58,3 +58,33 @@ for (const [how, colours, fragment] of [
     )
   })
 }
+
+test('the months are printed when they were looked at, all columns of them', async (t) => {
+  const seen = await visit(browser, box, { language: 'es' })
+  await enterAs(seen, box, 'both')
+  await seen.page.goto(`${seen.url}/#rates?span=1m&months=EUR/CRC&year=2025`)
+  await rest(seen.page)
+  await scrollTo('.months')(seen, box)
+  await rest(seen.page)
+  const file = join(temporaryDirectory(t), 'page.pdf')
+  writeFileSync(file, await seen.page.pdf({ format: 'A4' }))
+  const { stdout } = await run('pdftotext', ['-layout', file, '-'])
+  assert.match(stdout, /Cierres y promedios por mes\s+EUR\/CRC, 2025/)
+  assert.doesNotMatch(stdout, /Expresada en|Copiar|Exportar/)
+  for (const [stat, column] of [
+    ['last', 0],
+    ['high', 7],
+  ] as const) {
+    const type = stat === 'last' ? 'compra' : 'venta'
+    const { points } = await box.json<{ points: { value: string }[] }>(
+      `/api/v1/history?base=EUR&quote=CRC&type=${type}&from=2025-01-01&to=2025-12-31&every=month&stat=${stat}`,
+    )
+    const printed = [...stdout.matchAll(/^ *\p{Lu}\p{Ll}+((?: +\d+,\d+){8}) *$/gmu)].map(
+      ([, cells = '']) => cells.trim().split(/ +/)[column],
+    )
+    assert.deepEqual(
+      printed,
+      points.map(({ value }) => value.replace('.', ',')),
+    )
+  }
+})

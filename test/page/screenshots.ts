@@ -58,6 +58,7 @@ async function open(page: Page, { screen, language, colours }: Look): Promise<vo
   await page.goto('about:blank')
   await page.goto(`${address.origin}/#${screen}`)
   await page.waitForSelector('.currency, .document, .runs .pill')
+  await page.keyboard.press('Shift') // what lies below is made now
   await rest(page)
 }
 

@@ -88,6 +88,47 @@ export const STATES: readonly State[] = [
     shows: '.result output',
   },
   { name: 'no conversion', as: 'both', at: '#rates?source=XXX', shows: '.outcome .refusal' },
+  { name: 'months', as: 'both', shows: '.months .last', after: scrollTo('.months') },
+  {
+    name: 'months of a cross',
+    as: 'both',
+    at: '#rates?months=EUR/CRC&year=2025',
+    shows: '.months .last',
+    after: scrollTo('.months'),
+  },
+  {
+    name: 'months without a value',
+    as: 'both',
+    at: '#rates?months=EUR/USD&year=1950',
+    shows: '.months .notice',
+    after: scrollTo('.months'),
+  },
+  {
+    name: 'months loading',
+    as: 'both',
+    before: answering(/^\/api\/v1\/history$/, 'never'),
+    shows: '.months .awaited',
+    after: scrollTo('.months'),
+    isWaiting: true,
+  },
+  {
+    name: 'months busy',
+    as: 'both',
+    before: answering(/^\/api\/v1\/history$/, BUSY),
+    shows: '.months .notice',
+    after: scrollTo('.months'),
+  },
+  { name: 'export', as: 'both', shows: '.export button', after: scrollTo('.export') },
+  {
+    name: 'export refused',
+    as: 'both',
+    before: answering(/^\/session\/ticket$/, BUSY),
+    shows: '.export .refusal',
+    async after(seen, box) {
+      await scrollTo('.export')(seen, box)
+      await seen.page.click('.export button')
+    },
+  },
   {
     name: 'no currency is found',
     as: 'both',
@@ -234,6 +275,15 @@ function answering(path: RegExp, answer: Parameters<HTTPRequest['respond']>[0] |
       await Promise.allSettled(held.map((request) => request.abort())) // else the server would get them now
       await page.setRequestInterception(false)
     }
+  }
+}
+
+/** What lies below the first screen is made when it is scrolled to. */
+export function scrollTo(selector: string): NonNullable<State['after']> {
+  return async ({ page }) => {
+    const place = await page.waitForSelector(selector)
+    await place?.evaluate((element) => element.scrollIntoView())
+    await page.waitForSelector(`${selector} :is(.data, .notice, .button)`)
   }
 }
 

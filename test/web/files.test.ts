@@ -57,6 +57,20 @@ test('CSV has ISO days and points, and no cell that is a formula', () => {
   )
 })
 
+test('CSV of a place has its separator, decimal commas and its days', () => {
+  assert.equal(
+    csvOf(TABLE, { separator: ';', isLocal: true }),
+    'Fecha;Compra;Nombre\r\n' +
+      '20/11/2026;484,98;"Yen ""japonés"", ₡"\r\n' +
+      '01/01/1983;0,0019803;"\'=HYPERLINK(""http://x"",""y"")"\r\n' +
+      '21/11/2026;1234567890123,4567;<b>&\u0000\u0008</b>\r\n' +
+      "22/11/2026;;'+1\r\n",
+  )
+  const odd: Table = { title: '', columns: [{ title: 'a;b', kind: 'text' }], rows: [['x\ty'], ['1,5']] }
+  assert.equal(csvOf(odd, { separator: '\t', isLocal: false }), 'a;b\r\n"x\ty"\r\n1,5\r\n')
+  assert.equal(csvOf(odd, { separator: ';', isLocal: false }), '"a;b"\r\nx\ty\r\n1,5\r\n')
+})
+
 test('in a workbook days are dates, digits are numbers, and names are text', async () => {
   const blob = await xlsxOf(TABLE)
   assert.equal(blob.type, XLSX_TYPE)

@@ -24,6 +24,8 @@ test('a view is the same after it was sent as a link', () => {
     pair: fc.constantFrom('USD/CRC', 'EUR/USD'),
     span: fc.constantFrom(...SPANS),
     table: fc.boolean(),
+    months: fc.constantFrom('USD/CRC', 'EUR/CRC'),
+    year: fc.constantFrom('', '1983', '2025'),
     amount: fc.constantFrom('1000', '0.125', '1234567890123456789.012345'),
     source: code,
     target: code,
@@ -50,7 +52,7 @@ test('what a fragment says wrongly is left out', () => {
     }),
   )
   const wrong =
-    '#rates?on=2026-02-30&pair=<b>&span=2y&from=2026-05-01&to=2026-01-01&amount=1e9&source=usd&company=-1'
+    '#rates?on=2026-02-30&pair=<b>&span=2y&months=EUR&year=26&from=2026-05-01&to=2026-01-01&amount=1e9&source=usd&company=-1'
   assert.deepEqual(viewOf(wrong), FIRST_VIEW)
 })
 

@@ -7,6 +7,7 @@ import type { Api } from '../api/api.ts'
 import type { SessionOf } from '../api/auth.ts'
 import { get, post, remove } from '../api/endpoint.ts'
 import { RATES_ERRORS } from '../rates/errors.ts'
+import { exportedAs } from '../rates/export.ts'
 import { ownHostGuard } from './guard.ts'
 import { createSignIn, type SignInDeps } from './sign-in.ts'
 
@@ -25,6 +26,15 @@ const TokenOut = v.object({
   allow: v.array(v.string()),
   company_id: v.pipe(v.nullable(Id), v.description('null: every company')),
   expires_at: v.pipe(v.nullable(v.string()), v.description('The last day on which it is valid')),
+})
+const TicketIn = v.object({
+  document_id: v.optional(v.pipe(Id, v.description('A PDF that the token of the session may read'))),
+  export: v.optional(
+    v.pipe(
+      v.picklist(['csv', 'ndjson']),
+      v.description('Instead of it: every stored value, for a session with a key'),
+    ),
+  ),
 })
 const FOREIGN = {
   403: 'Another website asks, plain HTTP comes from elsewhere, or the key or token is not for this',
@@ -104,8 +114,9 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
       }),
       post({
         path: '/session/ticket',
-        summary: 'A URL that opens one PDF once, within a minute, in a tab of its own',
-        body: v.object({ document_id: Id }),
+        summary:
+          'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute',
+        body: TicketIn,
         answer: v.object({ url: v.string() }),
         notFound: 'Document not found',
         gone: 'The content was lost',
@@ -114,16 +125,16 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
       }),
       get({
         path: '/t/{ticket}',
-        summary: 'The PDF of a ticket',
+        summary: 'What a ticket is for: a PDF, or an export',
         open: true,
         params: v.object({
           ticket: v.pipe(v.string(), v.description('What the answer to /session/ticket names')),
         }),
         answer: v.any(),
-        contentTypes: ['application/pdf'],
+        contentTypes: ['application/pdf', exportedAs('csv'), exportedAs('ndjson')],
         notFound: 'The ticket was used, is older than a minute, or never was',
         gone: 'The content was lost',
-        refusals: { 401: 'The session has ended, or its token' },
+        refusals: { 401: 'The session has ended, or its token or key' },
         handle: ({ event, params }) => signIn.useTicket(event, params.ticket),
       }),
     ],

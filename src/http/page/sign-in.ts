@@ -21,11 +21,14 @@ import {
   ownOriginOf,
 } from '../listener/own-origin.ts'
 import { clientBehind } from '../listener/proxy.ts'
+import type { Exports } from '../rates/export.ts'
 import { cookieName, cookiesNamed, endedCookie, setCookie } from './cookie.ts'
+import { openingOfExport } from './export-ticket.ts'
 import { jsonFieldsOf } from './json-body.ts'
 import { createLogins } from './logins.ts'
+import { openingOfPdf } from './pdf-ticket.ts'
 import { createSessions, type Opened, type Session } from './sessions.ts'
-import { createTickets } from './tickets.ts'
+import { createTickets, type Opening } from './tickets.ts'
 
 export type SignInDeps = {
   /** For what only reads. */
@@ -37,6 +40,7 @@ export type SignInDeps = {
   clock: Clock
   log: Log
   names: OwnNames
+  exports: Exports
 }
 
 export type SignIn = {
@@ -72,10 +76,17 @@ export function createSignIn(deps: SignInDeps): SignIn {
   const logins = createLogins(deps)
   const counted = <T>(event: H3Event, check: () => Promise<T>) =>
     check().catch((error: unknown) => wrong.refuse(clientBehind(nodeOf(event).req, names.proxies), error))
-  const tickets = createTickets({
-    ...deps,
-    tokenOf: (session) => (sessions.isOpen(session) ? holdsOf(session).token : undefined),
-  })
+  const tickets = createTickets(clock)
+  const openingOf = async (event: H3Event, session: Session): Promise<Opening> => {
+    const { document_id: document, export: format } = await jsonFieldsOf(event, ['document_id', 'export'])
+    const held = () => (sessions.isOpen(session) ? holdsOf(session) : NOTHING)
+    if ((document === undefined) === (format === undefined)) {
+      throw new AppError('bad-request', 'A ticket is for one thing: send document_id or export')
+    }
+    return format === undefined
+      ? openingOfPdf(deps, () => held().token, document)
+      : openingOfExport(deps.exports, () => held().key, format)
+  }
   return {
     async sessionOf(event) {
       // Whichever websites may ask with a key, a session is for the page alone.
@@ -118,8 +129,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const session = needed(event)
       const { token } = holdsOf(session)
       if (token) event.context.token = token
-      const { document_id: id } = await jsonFieldsOf(event, ['document_id'])
-      return freshReply({ url: `/t/${await tickets.make(session, id)}` })
+      return freshReply({ url: `/t/${tickets.make(await openingOf(event, session))}` })
     },
     useTicket(event, ticket) {
       checkOwn(event, names)

@@ -12,7 +12,7 @@ import { createKnownAddresses } from '../api/known-addresses.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
-import { exportEndpoints } from './export.ts'
+import { type Exports, exportEndpoints } from './export.ts'
 import { createHistoryEncoder } from './history-encoder.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
 import { providersEndpoints } from './providers.ts'
@@ -29,6 +29,7 @@ export type RatesDeps = {
   clock: Clock
   scheduler: Schedulers
   backups: NightlyBackup | undefined
+  exports: Exports
 }
 
 /** The API, and what it keeps to be faster, to be looked at. */
@@ -47,7 +48,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       ...ratesEndpoints(stored),
       ...convertEndpoints(stored),
       convertBatchEndpoint(stored),
-      ...exportEndpoints(deps),
+      ...exportEndpoints(deps.exports),
       ...pairHistoryEndpoints(stored),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),

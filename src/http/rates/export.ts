@@ -15,9 +15,24 @@ const TYPES: Record<ExportFormat, string> = {
 }
 const FORMS = [formOf('csv'), formOf('ndjson')] as const
 
-/** The whole store of rates as a stream: by Accept, or by the ending of the path (decisions 2.21). */
-export function exportEndpoints({ db, cache }: { db: Db; cache: RateCache }): AnyEndpoint[] {
+/** Answers with every stored value as a stream, a HEAD without one. */
+export type Exports = (event: H3Event, format: ExportFormat) => Promise<Reply>
+
+/** Of all exports one part is made at a time, so there is one of these for a server. */
+export function createExports({ db, cache }: { db: Db; cache: RateCache }): Exports {
   const inTurns = createTurns()
+  return async ({ req }, format) => {
+    const headers = {
+      'content-type': TYPES[format],
+      'content-disposition': `attachment; filename="cambista.${format}"`,
+    }
+    if (req.method === 'HEAD') return { body: nothing(), headers }
+    return { body: inTurns(exportedText(await exportable(db, cache), format)), headers }
+  }
+}
+
+/** The whole store of rates: by Accept, or by the ending of the path (decisions 2.21). */
+export function exportEndpoints(exports: Exports): AnyEndpoint[] {
   const endpoint = (path: string, formats: readonly ExportFormat[]) =>
     get({
       path,
@@ -29,16 +44,11 @@ export function exportEndpoints({ db, cache }: { db: Db; cache: RateCache }): An
         'cambista import reads it.',
       query: v.object({}),
       answer: v.string(),
-      contentTypes: formats.map((format) => mediaTypeOf(TYPES[format])),
+      contentTypes: formats.map(exportedAs),
       async handle({ event }): Promise<Reply> {
         const format = formats.length > 1 ? acceptedBy(event) : (formats[0] ?? 'csv')
-        const headers = {
-          'content-type': TYPES[format],
-          'content-disposition': `attachment; filename="cambista.${format}"`,
-          ...(formats.length > 1 && { vary: 'Accept' }),
-        }
-        if (event.req.method === 'HEAD') return { body: nothing(), headers }
-        return { body: inTurns(exportedText(await exportable(db, cache), format)), headers }
+        const reply = await exports(event, format)
+        return formats.length > 1 ? { ...reply, headers: { ...reply.headers, vary: 'Accept' } } : reply
       },
     })
   return [
@@ -46,6 +56,11 @@ export function exportEndpoints({ db, cache }: { db: Db; cache: RateCache }): An
     endpoint('/api/v1/export.csv', ['csv']),
     endpoint('/api/v1/export.ndjson', ['ndjson']),
   ]
+}
+
+/** The media type of a format. */
+export function exportedAs(format: ExportFormat): string {
+  return mediaTypeOf(TYPES[format])
 }
 
 function acceptedBy({ req }: H3Event): ExportFormat {

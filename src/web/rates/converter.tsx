@@ -91,7 +91,7 @@ export function Converter({ series }: { series: readonly Series[] }) {
   )
 }
 
-function CurrencyField(props: {
+export function CurrencyField(props: {
   label: string
   value: string
   all: readonly Currency[]

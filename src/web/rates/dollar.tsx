@@ -81,7 +81,12 @@ function DayPicker({ day, today }: { day: string; today: string }) {
   )
 }
 
-function Step(props: { label: string; isOff: boolean; onClick: () => void; children: ComponentChildren }) {
+export function Step(props: {
+  label: string
+  isOff: boolean
+  onClick: () => void
+  children: ComponentChildren
+}) {
   return (
     <button
       type="button"

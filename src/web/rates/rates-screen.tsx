@@ -1,9 +1,11 @@
 // Exchange rates: the dollar of a day, a converter, a history, and every currency.
 
+import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAnswer } from '../parts/answer.ts'
 import { FailureNotice } from '../parts/notice.tsx'
 import { texts, view } from '../parts/view.ts'
+import { WhenSeen } from '../parts/when-seen.tsx'
 import type { Rate, Series } from '../server/answers.ts'
 import { now } from '../server/clock.ts'
 import { session } from '../server/session.ts'
@@ -17,13 +19,19 @@ import { History } from './history.tsx'
 const EMPTY_EVERY_MS = 5000
 const SERIES_EVERY_MS = 600_000
 
-export function RatesScreen() {
-  const current = session.value
-  if (current.state === 'in' && !current.key) return <NeedsSecret what="key" />
-  return <Rates />
+/** What lies below the first screen, from a file that is fetched when it is scrolled to. */
+type Fetched = {
+  MonthEnds: FunctionComponent<{ series: readonly Series[]; today: string }>
+  ExportAll: FunctionComponent
 }
 
-function Rates() {
+export function RatesScreen({ below }: { below: Fetched }) {
+  const current = session.value
+  if (current.state === 'in' && !current.key) return <NeedsSecret what="key" />
+  return <Rates below={below} />
+}
+
+function Rates({ below: { MonthEnds, ExportAll } }: { below: Fetched }) {
   const { on } = view.value
   const [isEmpty, setEmpty] = useState(false)
   const series = useAnswer<readonly Series[]>('/api/v1/series', isEmpty ? EMPTY_EVERY_MS : SERIES_EVERY_MS)
@@ -47,8 +55,24 @@ function Rates() {
       <Dollar today={today} />
       <Converter series={series.value ?? []} />
       <History series={series.value ?? []} today={today} />
+      <Below name="months">
+        <MonthEnds series={series.value ?? []} today={today} />
+      </Below>
       <Currencies series={series.value ?? []} rates={rates} day={on || today} />
+      <Below name="export">
+        <ExportAll />
+      </Below>
     </div>
+  )
+}
+
+/** What the first screen does not show: its title is there at once, to be found. */
+function Below({ name, children }: { name: 'months' | 'export'; children: ComponentChildren }) {
+  return (
+    <section class={`card ${name}`} aria-labelledby={name}>
+      <h2 id={name}>{texts.value.below[name]}</h2>
+      <WhenSeen class="below">{children}</WhenSeen>
+    </section>
   )
 }
 

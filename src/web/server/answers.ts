@@ -1,5 +1,6 @@
 // What the APIs answer, as far as the page reads it.
 
+import type { MonthPoint } from '../words/months.ts'
 import type { Point } from '../words/statistics.ts'
 
 export type RateSide = 'compra' | 'venta' | 'referencia'
@@ -34,6 +35,9 @@ export type Series = {
 }
 
 export type History = { count: number; points: readonly Point[] }
+
+/** Of a pair, by month. */
+export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[] }
 
 export type Conversion = {
   rate_date: string

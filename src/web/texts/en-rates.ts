@@ -83,6 +83,8 @@ export const EN_RATES: RatesTexts = {
     published: 'Last value',
   },
 
+  below: { months: 'Closes and means by month', export: 'Export every value' },
+
   currencies: {
     title: 'All currencies',
     of: (day) => `Values of ${day}, as the bank publishes them`,

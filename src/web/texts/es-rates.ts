@@ -82,6 +82,9 @@ export const ES_RATES = {
     published: 'Último valor',
   },
 
+  /** What is scrolled to; the rest of it is in es-months.ts. */
+  below: { months: 'Cierres y promedios por mes', export: 'Exportar todos los valores' },
+
   currencies: {
     title: 'Todas las monedas',
     of: (day: string) => `Valores al ${day}, como los publica el banco`,

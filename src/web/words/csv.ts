@@ -1,20 +1,31 @@
-// CSV as RFC 4180 says: commas, points, ISO dates. Text that a spreadsheet would take for a formula begins with an
-// apostrophe, for names come from outside.
+// CSV as RFC 4180 says: commas, points, ISO dates; or as spreadsheets of a place read it. Text that a spreadsheet would take
+// for a formula begins with an apostrophe, for names come from outside.
 
-import type { Table } from './table.ts'
+import type { Column, Table } from './table.ts'
 
-export function csvOf({ columns, rows }: Table): string {
-  const titles = columns.map(({ title }) => cell(harmless(title)))
+/** `isLocal`: decimal commas, and days as 24/03/2026. */
+export type Dialect = { separator: ',' | ';' | '\t'; isLocal: boolean }
+
+const PLAIN: Dialect = { separator: ',', isLocal: false }
+
+export function csvOf({ columns, rows }: Table, { separator, isLocal } = PLAIN): string {
+  const titles = columns.map(({ title }) => cell(harmless(title), separator))
   const lines = rows.map((row) =>
-    row.map((value, index) => cell(columns[index]?.kind === 'text' ? harmless(value) : value)),
+    row.map((value, index) => cell(written(value, columns[index]?.kind, isLocal), separator)),
   )
-  return [titles, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+  return [titles, ...lines].map((cells) => `${cells.join(separator)}\r\n`).join('')
+}
+
+function written(value: string, kind: Column['kind'] | undefined, isLocal: boolean): string {
+  if (kind === 'text') return harmless(value)
+  if (!isLocal) return value
+  return kind === 'day' ? value.split('-').reverse().join('/') : value.replace('.', ',')
 }
 
 function harmless(text: string): string {
   return /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }
 
-function cell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+function cell(text: string, separator: string): string {
+  return /["\r\n]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -48,6 +48,7 @@ export function formatsIn(language: Language) {
     day: days({ day: 'numeric', month: 'short', year: 'numeric' }),
     monthDay: days({ day: 'numeric', month: 'short' }),
     month: days({ month: 'short', year: '2-digit' }),
+    monthName: (month: string) => capitalized(days({ month: 'long' })(month)),
     year: days({ year: 'numeric' }),
     instant: (instant: string) => instants.format(new Date(instant)),
     ago: (instant: string, now: number) => agoOf(ago, Date.parse(instant) - now),

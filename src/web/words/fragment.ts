@@ -22,6 +22,9 @@ export type View = {
   from: string
   to: string
   table: boolean
+  /** What the months are of, as `EUR/CRC`, and of which year; empty: the one of the last month that is over. */
+  months: string
+  year: string
   /** What is converted: digits and a point. */
   amount: string
   source: string
@@ -40,6 +43,8 @@ export const FIRST_VIEW: View = {
   from: '',
   to: '',
   table: false,
+  months: 'USD/CRC',
+  year: '',
   amount: '1000',
   source: 'USD',
   target: 'CRC',
@@ -48,8 +53,23 @@ export const FIRST_VIEW: View = {
   agent: 0,
 }
 
+const PAIR = /^[A-Z]{3}\/[A-Z]{3}$/
+
 const OF_SCREEN: Record<Screen, readonly (keyof View)[]> = {
-  rates: ['on', 'pair', 'span', 'from', 'to', 'table', 'amount', 'source', 'target', 'side'],
+  rates: [
+    'on',
+    'pair',
+    'span',
+    'from',
+    'to',
+    'table',
+    'months',
+    'year',
+    'amount',
+    'source',
+    'target',
+    'side',
+  ],
   documents: ['company', 'agent'],
   status: [],
 }
@@ -72,11 +92,13 @@ export function viewOf(fragment: string): View {
   return {
     screen: oneOf(SCREENS, name, FIRST_VIEW.screen),
     on: dayIn(words, 'on'),
-    pair: matching(words, 'pair', /^[A-Z]{3}\/[A-Z]{3}$/),
+    pair: matching(words, 'pair', PAIR),
     span: oneOf(SPANS, words.get('span'), FIRST_VIEW.span),
     from: isRange ? from : '',
     to: isRange ? to : '',
     table: words.get('table') === 'true',
+    months: matching(words, 'months', PAIR),
+    year: matching(words, 'year', /^(19|2\d)\d\d$/),
     amount: matching(words, 'amount', /^(0|[1-9]\d{0,39})(\.\d{1,20})?$/),
     source: matching(words, 'source', /^[A-Z]{3}$/),
     target: matching(words, 'target', /^[A-Z]{3}$/),
@@ -99,7 +121,7 @@ function oneOf<T extends string>(all: readonly T[], word: string | null, otherwi
 
 function matching(
   words: URLSearchParams,
-  name: 'pair' | 'amount' | 'source' | 'target',
+  name: 'pair' | 'months' | 'year' | 'amount' | 'source' | 'target',
   form: RegExp,
 ): string {
   const word = words.get(name) ?? ''

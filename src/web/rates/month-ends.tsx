@@ -1,0 +1,102 @@
+// The months of a year as an accountant closes them: close, mean, lowest and highest of any pair of currencies.
+
+import { icons } from '../parts/icons.tsx'
+import { FailureNotice, Notice } from '../parts/notice.tsx'
+import { formats, look, view } from '../parts/view.ts'
+import type { Series } from '../server/answers.ts'
+import { currenciesOf } from '../words/currencies.ts'
+import { addDays } from '../words/days.ts'
+import { lastClosedYear } from '../words/months.ts'
+import { CurrencyField } from './converter.tsx'
+import { Step } from './dollar.tsx'
+import { useMonths } from './loaded-months.ts'
+import { MonthsFiles } from './months-files.tsx'
+import { MonthsTable } from './months-table.tsx'
+import { monthsTexts } from './months-texts.ts'
+
+export function MonthEnds({ series, today }: { series: readonly Series[]; today: string }) {
+  const words = monthsTexts.value
+  const { months: pair } = view.value
+  const year = view.value.year || lastClosedYear(today)
+  const { loaded, failure, isLoading } = useMonths(pair, year)
+  const isNone = loaded?.sides.every(({ stats }) => stats.last.length === 0)
+  return (
+    <div aria-busy={isLoading}>
+      <div class="convert-fields">
+        <PairFields series={series} pair={pair} />
+        <YearPicker year={year} first={firstYear(series, today)} today={today} />
+      </div>
+      {failure ? (
+        <FailureNotice failure={failure} />
+      ) : loaded && isNone ? (
+        <Notice title={words.none(loaded.pair, loaded.year)}>
+          <p>{words.noneText}</p>
+        </Notice>
+      ) : (
+        <>
+          <MonthsTable loaded={loaded} pair={pair} year={year} today={today} />
+          <MonthsFiles loaded={loaded} today={today} />
+        </>
+      )}
+    </div>
+  )
+}
+
+function YearPicker({ year, first, today }: { year: string; first: string; today: string }) {
+  const words = monthsTexts.value
+  const last = addDays(today, 1).slice(0, 4)
+  const go = (to: number) => look({ year: String(to) === lastClosedYear(today) ? '' : String(to) })
+  const all = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(last) - index)
+  return (
+    <div class="day-picker">
+      <Step label={words.previous} isOff={year <= first} onClick={() => go(Number(year) - 1)}>
+        {icons.previous}
+      </Step>
+      <select
+        class="field"
+        aria-label={words.year}
+        value={year}
+        onChange={(event) => go(Number(event.currentTarget.value))}
+      >
+        {!all.includes(Number(year)) && <option value={year}>{year}</option>}
+        {all.map((one) => (
+          <option key={one} value={String(one)}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <Step label={words.next} isOff={year >= last} onClick={() => go(Number(year) + 1)}>
+        {icons.next}
+      </Step>
+    </div>
+  )
+}
+
+function PairFields({ series, pair }: { series: readonly Series[]; pair: string }) {
+  const words = monthsTexts.value
+  const [base = '', quote = ''] = pair.split('/')
+  const all = currenciesOf(series, formats.value)
+  return (
+    <>
+      <CurrencyField
+        label={words.source}
+        value={base}
+        all={all}
+        onChoose={(code) => look({ months: `${code}/${quote}` })}
+      />
+      <CurrencyField
+        label={words.target}
+        value={quote}
+        all={all}
+        onChoose={(code) => look({ months: `${base}/${code}` })}
+      />
+    </>
+  )
+}
+
+/** The year of the first value of any series. */
+function firstYear(series: readonly Series[], today: string): string {
+  return series
+    .reduce((first, { first_data_date: day }) => (day && day < first ? day : first), today)
+    .slice(0, 4)
+}

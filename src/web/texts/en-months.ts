@@ -1,0 +1,34 @@
+import type { MonthsTexts } from './es-months.ts'
+
+export const EN_MONTHS: MonthsTexts = {
+  source: 'Currency',
+  target: 'In units of',
+  year: 'Year',
+  previous: 'Year before',
+  next: 'Year after',
+  month: 'Month',
+  stats: { last: 'Close', mean: 'Mean', low: 'Lowest', high: 'Highest' },
+  caption: (pair, year, side) => [`${pair}, ${year}`, side].filter(Boolean).join(' · '),
+  note: 'Note',
+  partial: 'partial',
+  partialOf: (side) => `partial: ${side.toLowerCase()}`,
+  dayOf: (title) => `${title}: date`,
+  roundedOf: (title) => `${title}: decimals of the source`,
+  meaning:
+    'Close: the last value of the month. Mean: that of all days with a value. Below is the day of publication; where two values are needed, the older one.',
+  partialMeans: 'Partial: the month is not over, or not all of its days are known.',
+  roundedMeans: (places) => `r${places}: rounded by the source to ${places} decimals.`,
+  none: (pair, year) => `There are no values of ${pair} in ${year}`,
+  noneText: 'Choose another year or other currencies.',
+  copy: 'Copy the table',
+  copied: 'Copied',
+  notCopied: 'The browser does not let the page copy',
+  csvLocal: 'CSV es-CR',
+  csvLocalText: 'With semicolons and decimal commas, for spreadsheets in Spanish',
+
+  export: {
+    text: 'Each stored value with its rounding and the time when it was stored, and the days that are known. The file ends with the number of values and its SHA-256; another cambista reads it with “cambista import”.',
+    file: (format) => `Export ${format}`,
+    started: 'The browser keeps the file.',
+  },
+}
