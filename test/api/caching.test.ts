@@ -122,7 +122,7 @@ test('changes the tag when an old value is corrected, and keeps it otherwise', a
 test('changes the tag when a series is switched off', async () => {
   const before = await etagOf('/api/v1/series')
   await asOtherProcess(app, async (db) => {
-    await updateSeriesEnabled(db, 40, false)
+    await updateSeriesEnabled(db, 40, false, Date.now())
     await raiseRevision(db)
   })
   const changed = async () => (await etagOf('/api/v1/series')) !== before

@@ -128,7 +128,7 @@ export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: s
       await upsertRates(trx, [row], Date.now())
       const covered = (await selectCoverage(trx)).get(series) ?? []
       const answered = new Map([[series, joined(covered, { from: day, to: day })]])
-      await replaceCoverage(trx, 'answered', answered)
+      await replaceCoverage(trx, 'answered', answered, Date.now())
       await markSeriesChanged(trx, [series], await raiseRevision(trx))
     }),
   )

@@ -236,7 +236,12 @@ async function uncover(own: TestApp, code: string, from: string, to: string): Pr
         .where('external_code', '=', code)
         .executeTakeFirstOrThrow()
       const intervals = (await selectCoverage(trx)).get(series.id) ?? []
-      await replaceCoverage(trx, 'answered', new Map([[series.id, without(intervals, { from, to })]]))
+      await replaceCoverage(
+        trx,
+        'answered',
+        new Map([[series.id, without(intervals, { from, to })]]),
+        Date.now(),
+      )
       await markSeriesChanged(trx, [series.id], await raiseRevision(trx))
     }),
   )

@@ -1,0 +1,112 @@
+// The record of the rates: what changed when, in coverage and catalogue, beside the instants of the values. Read
+// backwards from what is stored now it says what was stored at an instant (decisions 2.22). Instants are milliseconds
+// since 1970 in UTC.
+
+import type { IsoDate } from '../dates.ts'
+import type { Interval } from '../intervals.ts'
+import { type RateRevision, selectRevisionsOf } from './revisions.ts'
+import type { CoverageChangeKind, Db, Row } from './tables.ts'
+
+const ROWS_AT_ONCE = 500
+
+/** Days that changed at an instant, of the series with these ids. */
+export type CoverageChange = { kind: CoverageChangeKind; days: Interval; series: readonly number[] }
+
+export type CatalogueChange = Omit<Row<'catalogue_changes'>, 'id'>
+
+/** How far back the record goes. */
+export type RecordBounds = {
+  /** Its first instant; undefined: nothing was ever stored. */
+  from: number | undefined
+  /** Since when it has the changes of coverage and catalogue; undefined: from its first instant on. */
+  coverageFrom: number | undefined
+  /** What was lost with a restore: from an instant to before another. */
+  gaps: readonly { from: number; to: number }[]
+}
+
+/** What changed of the values of a series after an instant. */
+export type LaterValues = {
+  /** The days whose present value was stored later. */
+  stored: readonly IsoDate[]
+  /** The values that were replaced later, in the order in which they were. */
+  revisions: readonly RateRevision[]
+}
+
+export async function insertCoverageChanges(
+  db: Db,
+  changedAt: number,
+  changes: readonly CoverageChange[],
+): Promise<void> {
+  const rows = changes.map(({ kind, days, series }) => ({
+    ...{
+      changed_at: changedAt,
+      kind,
+      days_from: days.from,
+      days_to: days.to,
+      series: JSON.stringify(series),
+    },
+  }))
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    await db
+      .insertInto('coverage_changes')
+      .values(rows.slice(at, at + ROWS_AT_ONCE))
+      .execute()
+  }
+}
+
+/** The changes of coverage after an instant, the last one first. */
+export async function selectCoverageChangesAfter(db: Db, instant: number): Promise<CoverageChange[]> {
+  const rows = await db
+    .selectFrom('coverage_changes')
+    .select(['kind', 'days_from', 'days_to', 'series'])
+    .where('changed_at', '>', instant)
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(({ kind, days_from, days_to, series }) => ({
+    ...{ kind, days: { from: days_from, to: days_to }, series: JSON.parse(series) },
+  }))
+}
+
+export async function insertCatalogueChange(db: Db, change: CatalogueChange): Promise<void> {
+  await db.insertInto('catalogue_changes').values(change).execute()
+}
+
+/** The changes of providers and series after an instant, the last one first. */
+export function selectCatalogueChangesAfter(db: Db, instant: number): Promise<CatalogueChange[]> {
+  return db
+    .selectFrom('catalogue_changes')
+    .select(['changed_at', 'kind', 'provider_id', 'series_id'])
+    .where('changed_at', '>', instant)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
+  const { record_from, coverage_from } = await db
+    .selectFrom('meta')
+    .select(['record_from', 'coverage_from'])
+    .executeTakeFirstOrThrow()
+  const first = await db
+    .selectFrom('catalogue_changes')
+    .select(({ fn }) => fn.min('changed_at').as('at'))
+    .executeTakeFirst()
+  const gaps = await db.selectFrom('record_gaps').selectAll().execute()
+  return {
+    from: record_from ?? first?.at ?? undefined,
+    coverageFrom: coverage_from ?? undefined,
+    gaps: gaps.map(({ gap_from, gap_to }) => ({ from: gap_from, to: gap_to })),
+  }
+}
+
+export async function selectLaterValues(db: Db, seriesId: number, instant: number): Promise<LaterValues> {
+  const rows = await db
+    .selectFrom('rates')
+    .select('rate_date')
+    .where('series_id', '=', seriesId)
+    .where('stored_at', '>', instant)
+    .execute()
+  return {
+    stored: rows.map(({ rate_date }) => rate_date),
+    revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
+  }
+}
