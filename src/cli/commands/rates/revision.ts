@@ -25,8 +25,10 @@ export const revisionList = command({
         String(one.run_id),
       ])
       const head = ['SERIES', 'DATE', 'WAS', 'IS', 'REPLACED', 'RUN']
-      // What rounding the old value had, and since when it was known, is kept for later: nothing shows it yet.
-      const shown = revisions.map(({ kind: _, old_rounded_to: __, old_stored_at: ___, ...one }) => one)
+      const shown = revisions.map(({ old_stored_at, ...one }) => ({
+        ...one,
+        old_stored_at: old_stored_at === null ? null : new Date(old_stored_at).toISOString(),
+      }))
       printResult(terminal, options, shown, table([head, ...rows]))
       return 0
     })
