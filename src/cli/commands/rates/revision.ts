@@ -25,9 +25,9 @@ export const revisionList = command({
         String(one.run_id),
       ])
       const head = ['SERIES', 'DATE', 'WAS', 'IS', 'REPLACED', 'RUN']
-      const shown = revisions.map(({ old_stored_at, ...one }) => ({
+      const shown = revisions.map((one) => ({
         ...one,
-        old_stored_at: old_stored_at === null ? null : new Date(old_stored_at).toISOString(),
+        old_stored_at: one.old_stored_at === null ? null : new Date(one.old_stored_at).toISOString(),
       }))
       printResult(terminal, options, shown, table([head, ...rows]))
       return 0
