@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { historyOf, historyRange, type SeriesHistory, seriesIn } from '../../domain/rates/queries.ts'
+import { historyOf, historyRange, seriesIn } from '../../domain/rates/queries.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
@@ -50,8 +50,6 @@ const SeriesHistoryOut = v.pipe(
   v.title('SeriesHistory'),
 )
 
-type AsOf = { as_of?: string | undefined }
-
 export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }): AnyEndpoint[] {
   return [
     storedEndpoint(deps, {
@@ -91,7 +89,7 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
           return { seriesId: series_id, ...range, as_of }
         },
         find: historyOf,
-        forms: [jsonForm((found: SeriesHistory, { as_of }: AsOf) => deps.histories.encode(found, as_of))],
+        forms: [jsonForm(deps.histories.encode)],
       },
       {
         columns: () => ({ rate_date: 'day', value: 'decimal', rounded_to: 'plain' }),
