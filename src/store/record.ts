@@ -2,9 +2,9 @@
 // backwards from what is stored now it says what was stored at an instant (decisions 2.22). Instants are milliseconds
 // since 1970 in UTC.
 
-import type { IsoDate } from '../dates.ts'
 import type { Interval } from '../intervals.ts'
 import { type RateRevision, selectRevisionsOf } from './revisions.ts'
+import { type StoredAtRun, selectRuns } from './stored-at.ts'
 import type { CoverageChangeKind, Db, Row } from './tables.ts'
 
 const ROWS_AT_ONCE = 500
@@ -24,11 +24,10 @@ export type RecordBounds = {
   gaps: readonly { from: number; to: number }[]
 }
 
-/** What changed of the values of a series after an instant. */
-export type LaterValues = {
-  /** The days whose present value was stored later. */
-  stored: readonly IsoDate[]
-  /** The values that were replaced later, in the order in which they were. */
+/** Since when the values of a series are what they are, and what they were. */
+export type ValueRecord = {
+  stored: readonly StoredAtRun[]
+  /** The values that were replaced after an instant, in the order in which they were. */
   revisions: readonly RateRevision[]
 }
 
@@ -98,15 +97,9 @@ export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
   }
 }
 
-export async function selectLaterValues(db: Db, seriesId: number, instant: number): Promise<LaterValues> {
-  const rows = await db
-    .selectFrom('rates')
-    .select('rate_date')
-    .where('series_id', '=', seriesId)
-    .where('stored_at', '>', instant)
-    .execute()
+export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
   return {
-    stored: rows.map(({ rate_date }) => rate_date),
+    stored: await selectRuns(db, seriesId),
     revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
   }
 }

@@ -20,14 +20,19 @@ export function selectStoredAtRuns(
 ): Promise<StoredAtRun[] | undefined> {
   return snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
-    const { rows } = await sql<StoredAtRun>`
-        select rate_date as "from", stored_at as storedAt
-        from (
-          select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
-          from rates where series_id = ${series.id}
-        )
-        where before is not stored_at order by rate_date
-      `.execute(trx)
-    return rows
+    return selectRuns(trx, series.id)
   })
+}
+
+/** The same of the values that there are. */
+export async function selectRuns(db: Db, seriesId: number): Promise<StoredAtRun[]> {
+  const { rows } = await sql<StoredAtRun>`
+    select rate_date as "from", stored_at as storedAt
+    from (
+      select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
+      from rates where series_id = ${seriesId}
+    )
+    where before is not stored_at order by rate_date
+  `.execute(db)
+  return rows
 }

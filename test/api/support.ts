@@ -27,12 +27,13 @@ export const ENDPOINTS = [
   '/api/v1/series/1/history',
   '/api/v1/convert?amount=1&from=USD&to=CRC',
   '/api/v1/history?base=EUR&quote=CRC&every=month&stat=mean',
+  '/api/v1/revisions',
   '/api/v1/sync/runs',
   '/api/v1/scheduler',
   '/api/v1/status',
 ] as const
 
-export const CACHED = ENDPOINTS.filter((path) => !/health$|runs$|scheduler$|status$/.test(path))
+export const CACHED = ENDPOINTS.filter((path) => !/health$|revisions$|runs$|scheduler$|status$/.test(path))
 export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
 
 /** An app that lasts until the tests of the file are done. */

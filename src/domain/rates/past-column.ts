@@ -3,14 +3,15 @@
 import { dayOf, type IsoDate } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import { type Interval, joined, without } from '../../intervals.ts'
-import type { LaterValues } from '../../store/record.ts'
+import type { ValueRecord } from '../../store/record.ts'
+import type { RateRevision } from '../../store/revisions.ts'
 import { type Column, EXACT, makeColumn, roundedAt, valueAt } from './column.ts'
-
-/** A value as it was; undefined: it was not known. */
-type PastValue = { value: string; roundedTo: number | null } | undefined
 
 /** What changed of the covered days of a series. */
 export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
+
+/** A value as it was. */
+type PastValue = { value: string; roundedTo: number | null }
 
 /**
  * The values that were known at an instant (milliseconds since 1970). `imported` are days whose values came later with an
@@ -19,24 +20,44 @@ export type CoveredDaysChange = { kind: 'added' | 'removed'; days: Interval }
  */
 export function pastColumn(
   now: Column,
-  { stored, revisions, imported }: LaterValues & { imported: readonly Interval[] },
+  { stored, revisions, imported }: ValueRecord & { imported: readonly Interval[] },
   instant: number,
 ): Column {
-  const past = new Map<number, PastValue>()
-  for (const day of stored) past.set(dayOf(day), undefined)
-  const seen = new Set<IsoDate>()
+  const replaced = replacedValues(revisions, instant)
+  const spans = imported.map(({ from, to }) => ({ first: dayOf(from), last: dayOf(to) }))
+  const runs = stored.map(({ from, storedAt }) => ({ first: dayOf(from), isLater: storedAt > instant }))
+  const days: number[] = []
+  const values: string[] = []
+  const rounded: number[] = []
+  let run = -1
+  for (const [at, day] of now.days.entries()) {
+    while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= day) run += 1
+    const before = replaced.get(day)
+    const isUnknown = replaced.has(day) ? before === undefined : runs[run]?.isLater === true
+    if (isUnknown || spans.some(({ first, last }) => first <= day && day <= last)) continue
+    days.push(day)
+    values.push(before?.value ?? valueAt(now, at))
+    rounded.push((before ? before.roundedTo : roundedAt(now, at)) ?? EXACT)
+  }
+  if (days.length === now.days.length && replaced.size === 0) return now
+  const isExact = rounded.every((decimals) => decimals === EXACT)
+  return makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
+}
+
+/** By day number what a value was that was replaced since; undefined: none was known. */
+function replacedValues(
+  revisions: readonly RateRevision[],
+  instant: number,
+): ReadonlyMap<number, PastValue | undefined> {
+  const replaced = new Map<number, PastValue | undefined>()
   for (const { rate_date, old_value, old_rounded_to, old_stored_at } of revisions) {
-    if (seen.has(rate_date)) continue // the value that was replaced first is the older one
-    seen.add(rate_date)
+    const day = dayOf(rate_date)
+    if (replaced.has(day)) continue // the value that was replaced first is the older one
     if (old_stored_at === null) throw unknownSince(rate_date)
     const isKnown = old_stored_at <= instant
-    past.set(dayOf(rate_date), isKnown ? { value: old_value, roundedTo: old_rounded_to } : undefined)
+    replaced.set(day, isKnown ? { value: old_value, roundedTo: old_rounded_to } : undefined)
   }
-  for (const { from, to } of imported) {
-    const [first, last] = [dayOf(from), dayOf(to)]
-    for (const day of now.days) if (day >= first && day <= last) past.set(day, undefined)
-  }
-  return past.size === 0 ? now : withValues(now, past)
+  return replaced
 }
 
 /** The days that were covered before these changes, of which the last one comes first. */
@@ -48,24 +69,6 @@ export function coveredBefore(
     (covered, { kind, days }) => (kind === 'added' ? without(covered, days) : joined(covered, days)),
     now,
   )
-}
-
-/** The column with other values on some of its days, or none. */
-function withValues(now: Column, past: ReadonlyMap<number, PastValue>): Column {
-  const days: number[] = []
-  const values: string[] = []
-  const rounded: number[] = []
-  for (const [at, day] of now.days.entries()) {
-    const own = past.has(day)
-      ? past.get(day)
-      : { value: valueAt(now, at), roundedTo: roundedAt(now, at) ?? null }
-    if (!own) continue
-    days.push(day)
-    values.push(own.value)
-    rounded.push(own.roundedTo ?? EXACT)
-  }
-  const isExact = rounded.every((decimals) => decimals === EXACT)
-  return makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
 }
 
 function unknownSince(day: IsoDate): AppError {

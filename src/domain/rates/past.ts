@@ -15,8 +15,8 @@ import {
   type CoverageChange,
   selectCatalogueChangesAfter,
   selectCoverageChangesAfter,
-  selectLaterValues,
   selectRecordBounds,
+  selectValueRecord,
 } from '../../store/record.ts'
 import { findSeriesRevision, type SeriesRow } from '../../store/series.ts'
 import type { Db } from '../../store/tables.ts'
@@ -191,11 +191,11 @@ async function readColumn(
   instant: number,
 ): Promise<PastColumn> {
   await setImmediate() // each takes some milliseconds; in between others have their turn
-  const later = await inOneRead(db, async (trx) => {
+  const record = await inOneRead(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
-    return selectLaterValues(trx, id, instant)
+    return selectValueRecord(trx, id, instant)
   })
-  const column = pastColumn(now, { ...later, imported: state.imported.get(id) ?? [] }, instant)
+  const column = pastColumn(now, { ...record, imported: state.imported.get(id) ?? [] }, instant)
   return { column, bytes: column === now ? SHARED_BYTES : bytesOf(column) }
 }
 

@@ -35,14 +35,17 @@ function revised(
   }
 }
 
-const nothing = { stored: [], revisions: [], imported: [] }
+const known = { from: MONDAY, storedAt: AT }
+const nothing = { stored: [known], revisions: [], imported: [] }
+
+const laterFrom = (from: string) => ({ from, storedAt: AT + 1 })
 
 test('a series of which nothing changed later is the one of now, without a copy', () => {
   assert.equal(pastColumn(column, nothing, AT), column)
 })
 
 test('what was stored later is not there, and what was replaced later is', () => {
-  const later = { stored: [TUESDAY, WEDNESDAY], revisions: [revised(TUESDAY, '502', AT)], imported: [] }
+  const later = { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions: [revised(TUESDAY, '502', AT)] }
   assert.deepEqual(valuesOf(pastColumn(column, later, AT)), [
     [MONDAY, '501'],
     [TUESDAY, '502'],
@@ -51,7 +54,11 @@ test('what was stored later is not there, and what was replaced later is', () =>
 
 test('of a value that was replaced twice the first one is the one of then', () => {
   const revisions = [revised(TUESDAY, '502', AT - 1, 2), revised(TUESDAY, '502.1', AT + 1)]
-  const past = pastColumn(column, { ...nothing, stored: [TUESDAY], revisions }, AT)
+  const past = pastColumn(
+    column,
+    { ...nothing, stored: [known, laterFrom(TUESDAY), { from: WEDNESDAY, storedAt: AT }], revisions },
+    AT,
+  )
   assert.deepEqual(valuesOf(past), [
     [MONDAY, '501'],
     [TUESDAY, '502', 2],
@@ -61,7 +68,7 @@ test('of a value that was replaced twice the first one is the one of then', () =
 
 test('a replaced value that was stored later itself was not known', () => {
   const revisions = [revised(TUESDAY, '502', AT + 1), revised(TUESDAY, '502.1', AT + 2)]
-  const past = pastColumn(column, { ...nothing, stored: [TUESDAY, WEDNESDAY], revisions }, AT)
+  const past = pastColumn(column, { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions }, AT)
   assert.deepEqual(valuesOf(past), [[MONDAY, '501']])
   assert.equal(past.rounded, undefined)
 })
@@ -69,7 +76,7 @@ test('a replaced value that was stored later itself was not known', () => {
 test('what an import brought later was not known, whatever instants it has', () => {
   const revisions = [revised(TUESDAY, '502', AT - 5)]
   const imported = [{ from: MONDAY, to: TUESDAY }]
-  assert.deepEqual(valuesOf(pastColumn(column, { stored: [], revisions, imported }, AT)), [
+  assert.deepEqual(valuesOf(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
     [WEDNESDAY, '503', 2],
   ])
 })
