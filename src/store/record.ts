@@ -3,8 +3,6 @@
 // since 1970 in UTC.
 
 import type { Interval } from '../intervals.ts'
-import { type RateRevision, selectRevisionsOf } from './revisions.ts'
-import { type StoredAtRun, selectRuns } from './stored-at.ts'
 import type { CoverageChangeKind, Db, Row } from './tables.ts'
 
 const ROWS_AT_ONCE = 500
@@ -22,13 +20,6 @@ export type RecordBounds = {
   coverageFrom: number | undefined
   /** What was lost with a restore: from an instant to before another. */
   gaps: readonly { from: number; to: number }[]
-}
-
-/** Since when the values of a series are what they are, and what they were. */
-export type ValueRecord = {
-  stored: readonly StoredAtRun[]
-  /** The values that were replaced after an instant, in the order in which they were. */
-  revisions: readonly RateRevision[]
 }
 
 export async function insertCoverageChanges(
@@ -94,12 +85,5 @@ export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
     from: record_from ?? first?.at ?? undefined,
     coverageFrom: coverage_from ?? undefined,
     gaps: gaps.map(({ gap_from, gap_to }) => ({ from: gap_from, to: gap_to })),
-  }
-}
-
-export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
-  return {
-    stored: await selectRuns(db, seriesId),
-    revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
   }
 }

@@ -4,11 +4,19 @@
 import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
 import { snapshot } from './engine.ts'
+import { type RateRevision, selectRevisionsOf } from './revisions.ts'
 import { findSeriesRevision } from './series.ts'
 import type { Db } from './tables.ts'
 
 /** From this value on they were stored at this instant, in milliseconds since 1970. */
 export type StoredAtRun = { from: IsoDate; storedAt: number }
+
+/** Since when the values of a series are what they are, and what they were. */
+export type ValueRecord = {
+  stored: readonly StoredAtRun[]
+  /** The values that were replaced after an instant, in the order in which they were. */
+  revisions: readonly RateRevision[]
+}
 
 /**
  * The instants of a series, by day; undefined when its values are not of this data revision any more (SQLite only: a row
@@ -24,8 +32,15 @@ export function selectStoredAtRuns(
   })
 }
 
-/** The same of the values that there are. */
-export async function selectRuns(db: Db, seriesId: number): Promise<StoredAtRun[]> {
+/** What says which values a series had at an instant, in milliseconds since 1970. */
+export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
+  return {
+    stored: await selectRuns(db, seriesId),
+    revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
+  }
+}
+
+async function selectRuns(db: Db, seriesId: number): Promise<StoredAtRun[]> {
   const { rows } = await sql<StoredAtRun>`
     select rate_date as "from", stored_at as storedAt
     from (

@@ -16,9 +16,9 @@ import {
   selectCatalogueChangesAfter,
   selectCoverageChangesAfter,
   selectRecordBounds,
-  selectValueRecord,
 } from '../../store/record.ts'
 import { findSeriesRevision, type SeriesRow } from '../../store/series.ts'
+import { selectValueRecord } from '../../store/stored-at.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, dayNumbersOf } from './column.ts'
 import { UNKNOWN_DAYS } from './coverage.ts'
