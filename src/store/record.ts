@@ -1,11 +1,15 @@
-// The record of the rates: what changed when, in coverage and catalogue, beside the instants of the values. Read
+// The record of the rates: what changed when, of values, coverage and catalogue, beside the instants of the values. Read
 // backwards from what is stored now it says what was stored at an instant (decisions 2.22). Instants are milliseconds
 // since 1970 in UTC.
 
+import type { IsoDate } from '../dates.ts'
 import type { Interval } from '../intervals.ts'
-import type { CoverageChangeKind, Db, Row } from './tables.ts'
+import type { CoverageChangeKind, Db, RevisionKind, Row } from './tables.ts'
 
-const ROWS_AT_ONCE = 500
+const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
+
+/** A published value that was replaced by another: which, when, by which run. */
+export type RateRevision = Row<'rate_revisions'>
 
 /** Days that changed at an instant, of the series with these ids. */
 export type CoverageChange = { kind: CoverageChangeKind; days: Interval; series: readonly number[] }
@@ -86,4 +90,60 @@ export async function selectRecordBounds(db: Db): Promise<RecordBounds> {
     coverageFrom: coverage_from ?? undefined,
     gaps: gaps.map(({ gap_from, gap_to }) => ({ from: gap_from, to: gap_to })),
   }
+}
+
+export async function insertRevisions(db: Db, revisions: readonly Omit<RateRevision, 'id'>[]): Promise<void> {
+  for (let at = 0; at < revisions.length; at += ROWS_AT_ONCE) {
+    await db
+      .insertInto('rate_revisions')
+      .values(revisions.slice(at, at + ROWS_AT_ONCE))
+      .execute()
+  }
+}
+
+/** Revisions, oldest first; `since` is an instant or the beginning of one (a day). */
+export function selectRevisions(
+  db: Db,
+  filter: { seriesId?: number | undefined; since?: string | undefined; kind?: RevisionKind | undefined },
+): Promise<RateRevision[]> {
+  let query = db.selectFrom('rate_revisions').selectAll().orderBy('id')
+  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind)
+  if (filter.seriesId !== undefined) query = query.where('series_id', '=', filter.seriesId)
+  if (filter.since !== undefined) query = query.where('replaced_at', '>=', filter.since)
+  return query.execute()
+}
+
+/** The values of a series that were replaced after an instant, in the order in which they were. */
+export function selectRevisionsOf(db: Db, seriesId: number, replacedAfter: string): Promise<RateRevision[]> {
+  return db
+    .selectFrom('rate_revisions')
+    .selectAll()
+    .where('series_id', '=', seriesId)
+    .where('replaced_at', '>', replacedAfter)
+    .orderBy('id')
+    .execute()
+}
+
+/** Revisions of the values of some days, by id, the first after one. */
+export function selectRevisionPage(
+  db: Db,
+  filter: {
+    seriesId?: number | undefined
+    from?: IsoDate | undefined
+    to?: IsoDate | undefined
+    kind: RevisionKind
+  },
+  { after, limit }: { after: number; limit: number },
+): Promise<RateRevision[]> {
+  let query = db
+    .selectFrom('rate_revisions')
+    .selectAll()
+    .where('kind', '=', filter.kind)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+  if (filter.seriesId !== undefined) query = query.where('series_id', '=', filter.seriesId)
+  if (filter.from !== undefined) query = query.where('rate_date', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('rate_date', '<=', filter.to)
+  return query.execute()
 }

@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
 import { snapshot } from './engine.ts'
-import { type RateRevision, selectRevisionsOf } from './revisions.ts'
+import { type RateRevision, selectRevisionsOf } from './record.ts'
 import { findSeriesRevision } from './series.ts'
 import type { Db } from './tables.ts'
 

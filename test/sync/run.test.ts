@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { updateProviderEnabled } from '../../src/store/providers.ts'
-import { selectRevisions } from '../../src/store/revisions.ts'
+import { selectRevisions } from '../../src/store/record.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
 import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import type { Interval } from '../../intervals.ts'
 import { createLruCache } from '../../lru.ts'
 import { selectCoverage } from '../../store/coverage.ts'
-import { snapshot as inOneRead } from '../../store/engine.ts'
+import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import type { ProviderRow } from '../../store/providers.ts'
 import {
@@ -105,7 +105,7 @@ function snapshotOf(
 
 /** What was stored beside the values; all of it is read at one moment, and that of the snapshot. */
 async function readState(db: Db, present: RateSnapshot, instant: number): Promise<PastState> {
-  const { bounds, coverage, changes, catalogue } = await inOneRead(db, async (trx) => {
+  const { bounds, coverage, changes, catalogue } = await snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     if (revision !== present.revision || epoch !== present.epoch) throw outdatedError()
     return {
@@ -191,7 +191,7 @@ async function readColumn(
   instant: number,
 ): Promise<PastColumn> {
   await setImmediate() // each takes some milliseconds; in between others have their turn
-  const record = await inOneRead(db, async (trx) => {
+  const record = await snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, id)) !== revision) throw outdatedError()
     return selectValueRecord(trx, id, instant)
   })

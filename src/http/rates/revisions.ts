@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { selectProviders } from '../../store/providers.ts'
-import { type RateRevision, selectRevisionPage } from '../../store/revisions.ts'
+import { type RateRevision, selectRevisionPage } from '../../store/record.ts'
 import { type SeriesRow, selectSeries } from '../../store/series.ts'
 import type { Db } from '../../store/tables.ts'
 import { type AnyEndpoint, freshReply, get } from '../api/endpoint.ts'

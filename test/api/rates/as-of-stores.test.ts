@@ -9,12 +9,13 @@ import { createBackup } from '../../../src/domain/backup/backup.ts'
 import { restoreBackup } from '../../../src/domain/backup/restore.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { openBackupSet } from '../../../src/store/backup/set.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
 import { importRates } from '../../../src/sync/import.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { olderSchema } from '../../support/older-schema.ts'
 import { answerTo, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { asOtherProcess, withinASecond } from '../support.ts'
+import { withinASecond } from '../support.ts'
 
 const MADE = '2026-03-24T12:00:00.000Z'
 const IMPORTED = '2026-03-26T12:00:00.000Z'
@@ -40,13 +41,10 @@ async function importDays(
   }))
   const options = { replace: true, dryRun: false }
   const { signal } = new AbortController()
-  await asOtherProcess(app, (db) =>
-    importRates(
-      { db, dataDir: app.dataDir, clock: () => new Date(at), providers: [bccr], signal },
-      [{ series, covered: [covered], values }],
-      options,
-    ),
-  )
+  const engine = await openSqliteEngine(app.dataDir)
+  const deps = { ...engine, clock: () => new Date(at), providers: [bccr], signal }
+  await importRates(deps, [{ series, covered: [covered], values }], options)
+  await engine.close()
   const path = `/series/2/history?from=${covered.from}&to=${covered.to}`
   const isThere = async () =>
     ((await answerTo(app, path)) as Series).points.some(({ value }) => value === '400')
