@@ -1,20 +1,20 @@
 // Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
 // stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
 
-import type { Clock } from '../dates.ts'
+import type { Clock, IsoDate } from '../dates.ts'
 import type { SeriesInFile } from '../domain/rates/export-file.ts'
 import { reasonOf } from '../errors.ts'
-import { joined, runsOf, without } from '../intervals.ts'
+import { type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
-import { markSeriesChanged, type StoredRate, selectRatesIn } from '../store/rates.ts'
+import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
+import { insertCoverageChanges, insertRevisions } from '../store/record.ts'
 import { insertSeries } from '../store/series.ts'
 import { closeRun, INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 import { type Changes, changesOf } from './accept.ts'
-import { storeChanges } from './import-changes.ts'
 import { type Matched, matched, newSeries } from './import-series.ts'
 import { type LockDeps, underSyncLock } from './lock.ts'
 
@@ -161,6 +161,53 @@ function changesFrom(
   changes.writes = changes.writes.filter(({ rate_date }) => !kept.has(rate_date))
   changes.revisions = changes.revisions.filter(({ rate_date }) => !kept.has(rate_date))
   return { changes, kept: kept.size }
+}
+
+/**
+ * A new value has the instant that the file says, and the record says that it came only now; what replaces another one
+ * was not known here before now.
+ */
+async function storeChanges(
+  trx: Db,
+  { values }: SeriesInFile,
+  { writes, revisions }: Changes,
+  { before, now, runId }: { before: readonly StoredRate[]; now: Date; runId: number },
+): Promise<void> {
+  const replaced = new Set(revisions.map(({ rate_date }) => rate_date))
+  const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
+  const byInstant = Map.groupBy(writes, ({ rate_date }) =>
+    replaced.has(rate_date) ? now.getTime() : (instants.get(rate_date) ?? now.getTime()),
+  )
+  for (const [storedAt, rates] of byInstant) await upsertRates(trx, rates, storedAt)
+  const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))
+  const days = spansBetween(
+    added.map(({ rate_date }) => rate_date),
+    before.map(({ rate_date }) => rate_date),
+  )
+  const series = added.slice(0, 1).map(({ series_id }) => series_id)
+  await insertCoverageChanges(
+    trx,
+    now.getTime(),
+    days.map((span) => ({ kind: 'imported', days: span, series })),
+  )
+  await insertRevisions(
+    trx,
+    revisions.map((one) => ({ ...one, replaced_at: now.toISOString(), run_id: runId })),
+  )
+}
+
+/** As few intervals as hold these days and none of the others. */
+function spansBetween(days: readonly IsoDate[], others: readonly IsoDate[]): Interval[] {
+  const spans: Interval[] = []
+  const apart = others.toSorted()
+  let next = 0 // the first of the others that comes after the span
+  for (const day of days.toSorted()) {
+    while (next < apart.length && (apart[next] ?? '') < day) next += 1
+    const span = spans.at(-1)
+    if (span && (apart[next - 1] ?? '') < span.to) span.to = day
+    else spans.push({ from: day, to: day })
+  }
+  return spans
 }
 
 /** What became rounded by a file is read again when there is a source that does not round. */
