@@ -7,7 +7,7 @@ import { type Fraction, isLess, quotient, sum, toDecimal } from '../../fraction.
 import type { RateType } from '../../providers/provider.ts'
 import { type Column, type CoveredDays, roundedAt, valueAt } from './column.ts'
 import type { Leg } from './convert.ts'
-import { areCovered } from './coverage.ts'
+import { areCovered, UNKNOWN_DAYS } from './coverage.ts'
 import { type Period, type PeriodLength, periodOf } from './periods.ts'
 import { routeBetween, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -65,7 +65,10 @@ export function pairHistory(
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
     const stored = columns.map((column, at) => storedLeg(snapshot, legs[at], column))
-    return { rateType, points: pointsOf(stored, asked) }
+    const points = pointsOf(stored, asked)
+    // Where it is not known which days were covered, a point may be refused: before the first is given.
+    const mayRefuse = stored.some(({ covered }) => covered === UNKNOWN_DAYS)
+    return { rateType, points: mayRefuse ? [...points] : points }
   })
 }
 

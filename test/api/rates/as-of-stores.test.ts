@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { addDays } from '../../../src/dates.ts'
 import { createBackup } from '../../../src/domain/backup/backup.ts'
 import { restoreBackup } from '../../../src/domain/backup/restore.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
@@ -147,6 +148,27 @@ test('of a store from before the record values are known, and nothing that depen
   assert.equal(((await ask(`${convert}2026-03-25`, now)) as { rate: string }).rate, '496.44')
   const first = "404 this store's record begins at 2026-01-01T00:00:00.000Z"
   assert.equal(await ask(`${convert}2026-03-24`, '2025-12-31T23:59:59.999Z'), first)
+})
+
+test('a long table is refused as a whole, not where it is first unknown', async (t) => {
+  const app = await openUpgraded(t, (sqlite) => {
+    sqlite.exec(`
+      insert into series (provider_id, external_code, name, base_currency, quote_currency, rate_type)
+        values (1, '333', 'Euro', 'EUR', 'USD', 'referencia')
+    `)
+    const insert = sqlite.prepare('insert into rates values (?, ?, ?, null, ?)')
+    for (let at = 0; at < 3000; at += 1) {
+      for (const id of [1, 3]) insert.run(id, addDays('2015-01-01', at), '1.234567', Date.parse('2026-01-01'))
+    }
+    insert.run(1, addDays('2015-01-01', 3000), '1.2', Date.parse('2026-01-01'))
+  })
+  for (const path of ['/history', '/history.csv', '/history.ndjson']) {
+    const asked = `${path}?base=EUR&quote=CRC&type=compra&from=2015-01-01&as_of=2026-02-01T00:00:00Z`
+    const whole = await app.get(`/api/v1${asked}&to=${addDays('2015-01-01', 2999)}`)
+    assert.equal(whole.status, 200, path)
+    assert.ok((await whole.text()).length > 64 * 1024)
+    assert.match(String(await answerTo(app, asked)), /^404 which days had been synchronized then/, path)
+  }
 })
 
 test('of a store into which was imported before the record nothing is known until then', async (t) => {
