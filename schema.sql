@@ -6,10 +6,14 @@
 
 -- One row. `data_revision` rises with every transaction that changes rates or the catalogue: caches and
 -- ETags hang on it. `epoch` is random and made anew by a restore, so that a revision never means two things.
+-- Of a store that is older than the record below, in milliseconds: `record_from` is since when it knows when its values
+-- were stored, `coverage_from` since when changes of the coverage are recorded; NULL: from its beginning on.
 CREATE TABLE meta (
   id            INTEGER PRIMARY KEY CHECK (id = 1),
   data_revision INTEGER NOT NULL,
-  epoch         TEXT    NOT NULL
+  epoch         TEXT    NOT NULL,
+  record_from   INTEGER,
+  coverage_from INTEGER
 ) STRICT;
 
 CREATE TABLE providers (
@@ -97,6 +101,41 @@ CREATE TABLE coverage (
   PRIMARY KEY (series_id, kind, covered_from),
   CHECK (covered_from <= covered_to)
 ) STRICT, WITHOUT ROWID;
+
+-- The record: how coverage and catalogue came to be what they are, to be read backwards from there (decisions 2.22).
+-- Instants are those of rates.stored_at. Nothing of it is ever removed.
+
+-- Days that `coverage` has as answered since then, or has no more: one row for all series that changed alike, because a
+-- day adds itself to nearly every one. `imported` is no change of coverage: of these days there was no value before, and
+-- an import brought values that have the instants of another server.
+CREATE TABLE coverage_changes (
+  id         INTEGER PRIMARY KEY,
+  changed_at INTEGER NOT NULL,
+  kind       TEXT    NOT NULL CHECK (kind IN ('added', 'imported', 'removed')),
+  days_from  TEXT    NOT NULL,
+  days_to    TEXT    NOT NULL,
+  series     TEXT    NOT NULL,                     -- their ids, a JSON array
+  CHECK (days_from <= days_to)
+) STRICT;
+CREATE INDEX coverage_changes_by_time ON coverage_changes (changed_at);
+
+-- Providers and series that were added, enabled or disabled.
+CREATE TABLE catalogue_changes (
+  id          INTEGER PRIMARY KEY,
+  changed_at  INTEGER NOT NULL,
+  kind        TEXT    NOT NULL CHECK (kind IN ('added', 'enabled', 'disabled')),
+  provider_id INTEGER REFERENCES providers (id),
+  series_id   INTEGER REFERENCES series (id),
+  CHECK ((provider_id IS NULL) <> (series_id IS NULL))
+) STRICT;
+CREATE INDEX catalogue_changes_by_time ON catalogue_changes (changed_at);
+
+-- What was stored and answered from the making of a backup until it was restored is lost.
+CREATE TABLE record_gaps (
+  gap_from INTEGER NOT NULL,
+  gap_to   INTEGER NOT NULL,
+  CHECK (gap_from < gap_to)
+) STRICT;
 
 -- Keys of the rates API. Only the SHA-256 of a key is kept. A name is that of one active key. A rotation changes its
 -- hash, and nothing else of the row: what goes by id and name goes on. The hash before moves to former_secrets.

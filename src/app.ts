@@ -9,6 +9,7 @@ import { createArrivals } from './domain/documents/arrivals.ts'
 import { failAbandoned, openLeases } from './domain/documents/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
+import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { reasonOf } from './errors.ts'
 import { openHooks } from './hooks/hooks.ts'
@@ -93,8 +94,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
   removeServerAddress(config.dataDir) // of a server that was killed
-  await ensureCatalogue(db, providers)
+  await ensureCatalogue(db, providers, clock)
   const cache = await openRateCache(engine.longReads, providers)
+  const past = openPastRates(engine.longReads)
   const keyring = await openKeyring(db, clock)
   const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
@@ -146,7 +148,19 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const health = { providers, historyFrom, reading: historyProgress }
   const stores = { db, reads, isReady, blobs, arrivals, claiming }
   const { wake: wakeHooks } = hooks
-  const deps = { ...stores, cache, keyring, scheduler, backups, wakeHooks, clock, log, limits, ...health }
+  const deps = {
+    ...stores,
+    cache,
+    past,
+    keyring,
+    scheduler,
+    backups,
+    wakeHooks,
+    clock,
+    log,
+    limits,
+    ...health,
+  }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   writeServerAddress(dataDir, server.url)

@@ -16,6 +16,7 @@ export const TIME_ZONE = 'America/Costa_Rica'
 const COSTA_RICA_OFFSET_MS = -6 * 3_600_000 // UTC-6 all year, no daylight saving (decisions 1.1)
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?Z$/
 const FROM_YEAR_0_MARCH = 719_468 // days from 0000-03-01 to 1970-01-01
 const ZERO = 48
 
@@ -26,6 +27,14 @@ export function isIsoDate(text: string): boolean {
   if (year < 1900 || year > 2999 || day < 1) return false
   const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
   return day <= (MONTH_DAYS[month - 1] ?? 0) + leapDay
+}
+
+/** An instant in UTC as RFC 3339 has it (decisions 1.2), with its milliseconds; undefined: it is none. */
+export function utcInstant(text: string): string | undefined {
+  const [, day = '', time = '', fraction = ''] = INSTANT.exec(text) ?? []
+  if (!isIsoDate(day) || time > '23:59:59' || time.slice(3, 5) > '59' || time.slice(6) > '59')
+    return undefined
+  return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
 // Every answer reads dates and writes them, and a Date object costs ten times this arithmetic: days since

@@ -36,6 +36,16 @@ export function without(set: readonly Interval[], removed: Interval): Interval[]
   return result
 }
 
+/** The days of a set that are not in another. */
+export function difference(set: readonly Interval[], other: readonly Interval[]): Interval[] {
+  // What both have as it is costs nothing: of thousands of intervals few change.
+  const textOf = ({ from, to }: Interval) => `${from} ${to}`
+  const known = new Set(other.map(textOf))
+  const own = new Set(set.map(textOf))
+  const rest = set.filter((one) => !known.has(textOf(one)))
+  return other.filter((one) => !own.has(textOf(one))).reduce(without, rest)
+}
+
 /** The days within the bounds that are not in the set. */
 export function gapsIn(set: readonly Interval[], within: Interval): Interval[] {
   let gaps: Interval[] = within.from <= within.to ? [within] : []

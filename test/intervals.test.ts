@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { addDays, type IsoDate } from '../src/dates.ts'
-import { gapsIn, type Interval, intervalAt, joined, runsOf, without } from '../src/intervals.ts'
+import { difference, gapsIn, type Interval, intervalAt, joined, runsOf, without } from '../src/intervals.ts'
 
 const FIRST = '2026-01-01'
 const day = (at: number) => addDays(FIRST, at)
@@ -38,6 +38,16 @@ test('sets of days as intervals agree with plain sets', () => {
       assert.deepEqual(daysOf(gapsIn(set, interval)), other.difference(plain))
       for (let at = 0; at < 60; at += 1)
         assert.equal(intervalAt(set, day(at)) !== undefined, plain.has(day(at)))
+    }),
+  )
+})
+
+test('a difference is that of plain sets', () => {
+  fc.assert(
+    fc.property(someDays, someDays, (days, others) => {
+      const rest = difference(runsOf(days), runsOf(others))
+      assert.ok(isSound(rest))
+      assert.deepEqual(daysOf(rest), new Set(days).difference(new Set(others)))
     }),
   )
 })

@@ -49,7 +49,7 @@ export function databaseIn(
     })
     if (changesData) say(`data directory: ${resolve(dataDir)}\n`)
     try {
-      await ensureCatalogue(engine.db, PROVIDERS)
+      await ensureCatalogue(engine.db, PROVIDERS, engine.clock)
       return await work(engine.db, engine)
     } catch (error) {
       throw diskError(error, dataDir)

@@ -7,6 +7,7 @@ import { type Claiming, claimDocuments } from '../domain/documents/claims.ts'
 import { finishDocument } from '../domain/documents/outcomes.ts'
 import { documentBy, documentsOn, documentsOnceThere } from '../domain/documents/queries.ts'
 import type { HealthQuestion } from '../domain/rates/health.ts'
+import type { PastRates } from '../domain/rates/past.ts'
 import type { CacheState, RateCache } from '../domain/rates/rate-cache.ts'
 import type { Log } from '../log.ts'
 import type { Semaphore } from '../semaphore.ts'
@@ -34,6 +35,7 @@ export type HttpDeps = HealthQuestion & {
   /** Whether the database answers. */
   isReady: () => Promise<boolean>
   cache: RateCache
+  past: PastRates
   keyring: Keyring
   scheduler: Schedulers
   backups: NightlyBackup | undefined

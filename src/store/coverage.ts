@@ -1,36 +1,68 @@
 // Which days of each series were asked for and validly answered (decisions 2.6).
 
 import { sql } from 'kysely'
-import type { Interval } from '../intervals.ts'
+import { difference, type Interval } from '../intervals.ts'
+import { type CoverageChange, insertCoverageChanges } from './record.ts'
 import type { CoverageKind, Db } from './tables.ts'
 
 /** Covered days by series. */
 export type Coverage = ReadonlyMap<number, readonly Interval[]>
 
-export async function selectCoverage(db: Db, kind: CoverageKind = 'answered'): Promise<Coverage> {
-  const rows = await db
+/** Of all series, or of those with these ids. */
+export async function selectCoverage(
+  db: Db,
+  kind: CoverageKind = 'answered',
+  ids?: readonly number[],
+): Promise<Coverage> {
+  let query = db
     .selectFrom('coverage')
     .select(['series_id', 'covered_from', 'covered_to'])
     .where('kind', '=', kind)
     .orderBy('series_id')
     .orderBy('covered_from')
-    .execute()
+  if (ids) query = query.where('series_id', 'in', [...ids])
   const coverage = new Map<number, Interval[]>()
-  for (const row of rows) {
+  for (const row of await query.execute()) {
     const interval = { from: row.covered_from, to: row.covered_to }
     coverage.getOrInsertComputed(row.series_id, () => []).push(interval)
   }
   return coverage
 }
 
-/** Replaces the covered days of the series given (SQLite only: a statement for each of them takes ten times as long). */
-export async function replaceCoverage(db: Db, kind: CoverageKind, coverage: Coverage): Promise<void> {
+/**
+ * Replaces the covered days of the series given (SQLite only: a statement for each of them takes ten times as long). What
+ * that changes of the answered ones joins the record, as of the instant `at` (milliseconds since 1970).
+ */
+export async function replaceCoverage(
+  db: Db,
+  kind: CoverageKind,
+  coverage: Coverage,
+  at: number,
+): Promise<void> {
   if (coverage.size === 0) return
   const ids = [...coverage.keys()]
+  if (kind === 'answered') {
+    await insertCoverageChanges(db, at, changesBetween(await selectCoverage(db, kind, ids), coverage))
+  }
   await db.deleteFrom('coverage').where('series_id', 'in', ids).where('kind', '=', kind).execute()
   const rows = [...coverage].flatMap(([id, intervals]) => intervals.map(({ from, to }) => [id, from, to]))
   await sql`
     insert into coverage (series_id, kind, covered_from, covered_to)
     select value ->> 0, ${kind}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
   `.execute(db)
+}
+
+/** What became covered, and what is no longer: each interval once, with the series of which it is. */
+function changesBetween(before: Coverage, after: Coverage): CoverageChange[] {
+  const changes = new Map<string, CoverageChange & { series: number[] }>()
+  for (const [id, now] of after) {
+    const was = before.get(id) ?? []
+    for (const kind of ['added', 'removed'] as const) {
+      for (const days of kind === 'added' ? difference(now, was) : difference(was, now)) {
+        const key = `${kind} ${days.from} ${days.to}`
+        changes.getOrInsertComputed(key, () => ({ kind, days, series: [] })).series.push(id)
+      }
+    }
+  }
+  return [...changes.values()]
 }

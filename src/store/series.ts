@@ -1,4 +1,5 @@
 import type { CatalogueSeries } from '../providers/provider.ts'
+import { insertCatalogueChange } from './record.ts'
 import type { Db, Row, WithBoolean } from './tables.ts'
 
 export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & { first_data_date: string | null }
@@ -31,11 +32,12 @@ export async function findSeriesRevision(db: Db, id: number): Promise<number | u
   return row?.revision
 }
 
-/** Adds a series under the next free id. */
+/** Adds a series under the next free id; the instants are milliseconds since 1970. */
 export async function insertSeries(
   db: Db,
   providerId: number,
   series: CatalogueSeries & { externalCode: string },
+  at: number,
 ): Promise<number> {
   const row = await db
     .insertInto('series')
@@ -51,14 +53,25 @@ export async function insertSeries(
     })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await insertCatalogueChange(db, { changed_at: at, kind: 'added', provider_id: null, series_id: row.id })
   return row.id
 }
 
 /** Returns whether there is such a series. */
-export async function updateSeriesEnabled(db: Db, id: number, enabled: boolean): Promise<boolean> {
-  const query = db
+export async function updateSeriesEnabled(
+  db: Db,
+  id: number,
+  enabled: boolean,
+  at: number,
+): Promise<boolean> {
+  const known = await db.selectFrom('series').select('enabled').where('id', '=', id).executeTakeFirst()
+  if (!known || (known.enabled === 1) === enabled) return known !== undefined
+  await db
     .updateTable('series')
     .set({ enabled: enabled ? 1 : 0 })
     .where('id', '=', id)
-  return (await query.executeTakeFirst()).numUpdatedRows > 0n
+    .execute()
+  const kind = enabled ? 'enabled' : 'disabled'
+  await insertCatalogueChange(db, { changed_at: at, kind, provider_id: null, series_id: id })
+  return true
 }

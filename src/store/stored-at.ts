@@ -4,11 +4,19 @@
 import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
 import { snapshot } from './engine.ts'
+import { type RateRevision, selectRevisionsOf } from './record.ts'
 import { findSeriesRevision } from './series.ts'
 import type { Db } from './tables.ts'
 
 /** From this value on they were stored at this instant, in milliseconds since 1970. */
 export type StoredAtRun = { from: IsoDate; storedAt: number }
+
+/** Since when the values of a series are what they are, and what they were. */
+export type ValueRecord = {
+  stored: readonly StoredAtRun[]
+  /** The values that were replaced after an instant, in the order in which they were. */
+  revisions: readonly RateRevision[]
+}
 
 /**
  * The instants of a series, by day; undefined when its values are not of this data revision any more (SQLite only: a row
@@ -20,14 +28,26 @@ export function selectStoredAtRuns(
 ): Promise<StoredAtRun[] | undefined> {
   return snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
-    const { rows } = await sql<StoredAtRun>`
-        select rate_date as "from", stored_at as storedAt
-        from (
-          select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
-          from rates where series_id = ${series.id}
-        )
-        where before is not stored_at order by rate_date
-      `.execute(trx)
-    return rows
+    return selectRuns(trx, series.id)
   })
+}
+
+/** What says which values a series had at an instant, in milliseconds since 1970. */
+export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
+  return {
+    stored: await selectRuns(db, seriesId),
+    revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
+  }
+}
+
+async function selectRuns(db: Db, seriesId: number): Promise<StoredAtRun[]> {
+  const { rows } = await sql<StoredAtRun>`
+    select rate_date as "from", stored_at as storedAt
+    from (
+      select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
+      from rates where series_id = ${seriesId}
+    )
+    where before is not stored_at order by rate_date
+  `.execute(db)
+  return rows
 }

@@ -6,6 +6,8 @@ import type { RateType } from '../providers/provider.ts'
 export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' | 'import'
 /** Days that were validly answered; long enough after their date; by a source that does not round. */
 export type CoverageKind = 'answered' | 'final' | 'exact'
+/** Days that became covered, or are no longer; or whose values came with an import. */
+export type CoverageChangeKind = 'added' | 'imported' | 'removed'
 /** A value that the bank changed, or a rounded one that became exact. */
 export type RevisionKind = 'correction' | 'refined'
 /** Of a document what happened to it, in the order in which it may; a sign-in by a link has none. */
@@ -29,7 +31,13 @@ export type Side = 'compra' | 'venta'
 export type SyncStatus = 'ok' | 'parcial' | 'error'
 
 export type Tables = {
-  meta: { id: number; data_revision: number; epoch: string }
+  meta: {
+    id: number
+    data_revision: number
+    epoch: string
+    record_from: number | null
+    coverage_from: number | null
+  }
   providers: {
     id: Generated<number>
     code: string
@@ -87,6 +95,22 @@ export type Tables = {
     token_only: Generated<number>
   }
   coverage: { series_id: number; kind: CoverageKind; covered_from: string; covered_to: string }
+  coverage_changes: {
+    id: Generated<number>
+    changed_at: number
+    kind: CoverageChangeKind
+    days_from: string
+    days_to: string
+    series: string
+  }
+  catalogue_changes: {
+    id: Generated<number>
+    changed_at: number
+    kind: 'added' | 'enabled' | 'disabled'
+    provider_id: number | null
+    series_id: number | null
+  }
+  record_gaps: { gap_from: number; gap_to: number }
   api_keys: {
     id: Generated<number>
     name: string

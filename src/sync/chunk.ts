@@ -8,7 +8,7 @@ import { replaceCoverage } from '../store/coverage.ts'
 import { atomically } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, selectRatesIn, upsertRates } from '../store/rates.ts'
-import { insertRevisions } from '../store/revisions.ts'
+import { insertRevisions } from '../store/record.ts'
 import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
@@ -114,7 +114,8 @@ async function storeReading(
   now: Date,
 ): Promise<Stored> {
   const { indicator, answer } = reading
-  const learned = indicator === undefined ? await learnSeries(trx, state, group, answer.listed) : false
+  const learned =
+    indicator === undefined ? await learnSeries(trx, state, group, answer.listed, now.getTime()) : false
   const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
   const wanted = seriesOf({ ...state, series }, indicator === undefined ? group : alone(group, indicator))
   const problems: string[] = []
@@ -148,7 +149,7 @@ async function storeReading(
   )
 
   const covered = coverageAfter(state, idOf, { reading, validated, accepted, stored, changes, window })
-  for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind])
+  for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return {
     covered,
     series,
@@ -186,6 +187,7 @@ async function learnSeries(
   state: SyncState,
   group: SeriesGroup,
   listed: readonly { code: string; name: string }[],
+  at: number,
 ): Promise<boolean> {
   let learned = false
   for (const entry of state.provider.catalogue) {
@@ -193,7 +195,7 @@ async function learnSeries(
     if (state.series.some((one) => catalogueEntry(state.provider, one) === entry)) continue
     const shown = listed.find(({ name }) => plainName(name) === plainName(entry.name))
     if (!shown || state.series.some((one) => one.external_code === shown.code)) continue
-    await insertSeries(trx, state.providerId, { ...entry, externalCode: shown.code })
+    await insertSeries(trx, state.providerId, { ...entry, externalCode: shown.code }, at)
     learned = true
   }
   return learned

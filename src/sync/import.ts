@@ -1,16 +1,16 @@
 // Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
 // stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
 
-import type { Clock } from '../dates.ts'
+import type { Clock, IsoDate } from '../dates.ts'
 import type { SeriesInFile } from '../domain/rates/export-file.ts'
 import { reasonOf } from '../errors.ts'
-import { joined, runsOf, without } from '../intervals.ts'
+import { type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { raiseRevision } from '../store/meta.ts'
 import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
-import { insertRevisions } from '../store/revisions.ts'
+import { insertCoverageChanges, insertRevisions } from '../store/record.ts'
 import { insertSeries } from '../store/series.ts'
 import { closeRun, INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
@@ -114,8 +114,9 @@ async function importPair(
   const exact = await selectCoverage(trx, 'exact')
   let isChanged = false
   for (const { file, stored, provider, providerId } of sides) {
-    const id =
-      stored?.id ?? (options.runId && (await insertSeries(trx, providerId, newSeries(provider, file))))
+    const now = options.clock()
+    const made = stored || options.runId === undefined ? undefined : newSeries(provider, file)
+    const id = stored?.id ?? (made && (await insertSeries(trx, providerId, made, now.getTime())))
     const before = id
       ? await selectRatesIn(trx, [id], { from: file.values[0]?.rate_date ?? '', to: '9' })
       : []
@@ -125,12 +126,12 @@ async function importPair(
     sum.unchanged += changes.unchanged
     sum.kept += kept
     if (!id || options.runId === undefined) continue
-    await storeChanges(trx, file, changes, options.clock(), options.runId)
+    await storeChanges(trx, file, changes, { before, now, runId: options.runId })
     const known = answered.get(id) ?? []
     const covered = file.covered.reduce((days, one) => joined(days, one), known)
     const isCoverageNew = JSON.stringify(covered) !== JSON.stringify(known)
-    if (isCoverageNew) await replaceCoverage(trx, 'answered', new Map([[id, covered]]))
-    await forgetExact(trx, id, exact, changes)
+    if (isCoverageNew) await replaceCoverage(trx, 'answered', new Map([[id, covered]]), now.getTime())
+    await forgetExact(trx, id, exact, changes, now)
     if (changes.writes.length > 0) changedIds.add(id)
     isChanged ||= isCoverageNew || changes.writes.length > 0 || stored === undefined
   }
@@ -162,13 +163,15 @@ function changesFrom(
   return { changes, kept: kept.size }
 }
 
-/** A new value has the instant that the file says; what replaces another one was not known here before now. */
+/**
+ * A new value has the instant that the file says, and the record says that it came only now; what replaces another one
+ * was not known here before now.
+ */
 async function storeChanges(
   trx: Db,
   { values }: SeriesInFile,
   { writes, revisions }: Changes,
-  now: Date,
-  runId: number,
+  { before, now, runId }: { before: readonly StoredRate[]; now: Date; runId: number },
 ): Promise<void> {
   const replaced = new Set(revisions.map(({ rate_date }) => rate_date))
   const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
@@ -176,21 +179,52 @@ async function storeChanges(
     replaced.has(rate_date) ? now.getTime() : (instants.get(rate_date) ?? now.getTime()),
   )
   for (const [storedAt, rates] of byInstant) await upsertRates(trx, rates, storedAt)
+  const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))
+  const days = spansBetween(
+    added.map(({ rate_date }) => rate_date),
+    before.map(({ rate_date }) => rate_date),
+  )
+  const series = added.slice(0, 1).map(({ series_id }) => series_id)
+  await insertCoverageChanges(
+    trx,
+    now.getTime(),
+    days.map((span) => ({ kind: 'imported', days: span, series })),
+  )
   await insertRevisions(
     trx,
     revisions.map((one) => ({ ...one, replaced_at: now.toISOString(), run_id: runId })),
   )
 }
 
+/** As few intervals as hold these days and none of the others. */
+function spansBetween(days: readonly IsoDate[], others: readonly IsoDate[]): Interval[] {
+  const spans: Interval[] = []
+  const apart = others.toSorted()
+  let next = 0 // the first of the others that comes after the span
+  for (const day of days.toSorted()) {
+    while (next < apart.length && (apart[next] ?? '') < day) next += 1
+    const span = spans.at(-1)
+    if (span && (apart[next - 1] ?? '') < span.to) span.to = day
+    else spans.push({ from: day, to: day })
+  }
+  return spans
+}
+
 /** What became rounded by a file is read again when there is a source that does not round. */
-async function forgetExact(trx: Db, id: number, exact: Coverage, { writes }: Changes): Promise<void> {
+async function forgetExact(
+  trx: Db,
+  id: number,
+  exact: Coverage,
+  { writes }: Changes,
+  now: Date,
+): Promise<void> {
   const known = exact.get(id) ?? []
   const rounded = runsOf(
     writes.flatMap(({ rate_date, rounded_to }) => (rounded_to === null ? [] : [rate_date])),
   )
   if (known.length === 0 || rounded.length === 0) return
   const left = rounded.reduce((days, one) => without(days, one), known)
-  await replaceCoverage(trx, 'exact', new Map([[id, left]]))
+  await replaceCoverage(trx, 'exact', new Map([[id, left]]), now.getTime())
 }
 
 function rangeOf(series: readonly Matched[]): { dateFrom: string; dateTo: string } {

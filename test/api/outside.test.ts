@@ -70,7 +70,7 @@ test('sees a disabled provider', async () => {
   const enabled = async () => (await app.json<{ enabled: boolean }[]>('/api/v1/providers'))[0]?.enabled
   const set = (to: boolean) =>
     asOtherProcess(app, async (db) => {
-      await updateProviderEnabled(db, 'bccr', to)
+      await updateProviderEnabled(db, 'bccr', to, Date.now())
       await raiseRevision(db)
     })
   await set(false)

@@ -27,12 +27,13 @@ export const ENDPOINTS = [
   '/api/v1/series/1/history',
   '/api/v1/convert?amount=1&from=USD&to=CRC',
   '/api/v1/history?base=EUR&quote=CRC&every=month&stat=mean',
+  '/api/v1/revisions',
   '/api/v1/sync/runs',
   '/api/v1/scheduler',
   '/api/v1/status',
 ] as const
 
-export const CACHED = ENDPOINTS.filter((path) => !/health$|runs$|scheduler$|status$/.test(path))
+export const CACHED = ENDPOINTS.filter((path) => !/health$|revisions$|runs$|scheduler$|status$/.test(path))
 export const OPEN = ['/healthz', '/readyz', '/openapi.json'] as const
 
 /** An app that lasts until the tests of the file are done. */
@@ -128,7 +129,7 @@ export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: s
       await upsertRates(trx, [row], Date.now())
       const covered = (await selectCoverage(trx)).get(series) ?? []
       const answered = new Map([[series, joined(covered, { from: day, to: day })]])
-      await replaceCoverage(trx, 'answered', answered)
+      await replaceCoverage(trx, 'answered', answered, Date.now())
       await markSeriesChanged(trx, [series], await raiseRevision(trx))
     }),
   )

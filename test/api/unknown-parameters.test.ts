@@ -55,13 +55,13 @@ for (const [path, name, known] of meant) {
 }
 
 const far: [path: string, name: string, said: string, sent?: string][] = [
-  [LATEST, 'q', 'this path has provider, base, quote, on'],
-  [HISTORY, 'date', 'this path has from, to, dialect, dialecto, decimal, sep'],
-  [RATES, 'from', 'this path has on, provider, base, quote, exact, dialect, dialecto, decimal, sep'],
+  [LATEST, 'q', 'this path has provider, base, quote, on, as_of'],
+  [HISTORY, 'date', 'this path has from, to, as_of, dialect, dialecto, decimal, sep'],
+  [RATES, 'from', 'this path has on, as_of, provider, base, quote, exact, dialect, dialecto, decimal, sep'],
   [HEALTH, 'on', 'this path has none'],
   ['/api/v1/scheduler', 'verbose', 'this path has none'],
-  [LATEST, 'constructor', 'this path has provider, base, quote, on'],
-  [LATEST, 'to string', 'this path has provider, base, quote, on', 'to%20string'],
+  [LATEST, 'constructor', 'this path has provider, base, quote, on, as_of'],
+  [LATEST, 'to string', 'this path has provider, base, quote, on, as_of', 'to%20string'],
 ]
 for (const [path, name, said, sent = name] of far) {
   test(`says what there is where ${name} of ${path} is like none of it`, async () => {

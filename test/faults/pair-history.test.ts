@@ -110,7 +110,7 @@ async function startGround(t: TestContext, random: Random): Promise<TestApp> {
         }
         coverage.set(id, rest)
       }
-      await replaceCoverage(trx, 'answered', coverage)
+      await replaceCoverage(trx, 'answered', coverage, Date.now())
       await markSeriesChanged(trx, [...coverage.keys()], await raiseRevision(trx))
     }),
   )

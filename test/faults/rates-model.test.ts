@@ -104,7 +104,7 @@ async function change(world: RatesWorld): Promise<void> {
     const enabled = !known[0]?.[id - 1]?.enabled
     story.push(`series ${id} ${enabled ? 'enabled' : 'disabled'}`)
     const db = openDatabase(world.dataDir)
-    await updateSeriesEnabled(db, id, enabled)
+    await updateSeriesEnabled(db, id, enabled, Date.now())
     await db.destroy()
     for (const series of known) Object.assign(series[id - 1] ?? {}, { enabled })
   })

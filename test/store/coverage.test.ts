@@ -1,37 +1,40 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import type { Interval } from '../../src/intervals.ts'
 import { replaceCoverage, selectCoverage } from '../../src/store/coverage.ts'
+import { selectCoverageChangesAfter } from '../../src/store/record.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { createMemoryBank } from '../support/rates/memory-bank.ts'
 import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
+
+type Change = [id: number, days: Interval[]]
 
 const LONG_AGO = { from: '1983-01-01', to: '1983-12-31' }
 const NOW = { from: '2026-01-01', to: '2026-03-24' }
 const DAY = { from: '2025-12-01', to: '2025-12-01' }
 
-test('replaces the days of the series given, of one kind', async (t) => {
+async function open(t: TestContext) {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
+  return db
+}
+
+test('replaces the days of the series given, of one kind', async (t) => {
+  const db = await open(t)
   assert.deepEqual(await selectCoverage(db), new Map())
-  await replaceCoverage(
-    db,
-    'answered',
-    new Map([
-      [1, [LONG_AGO, NOW]],
-      [2, [NOW]],
-      [3, [DAY]],
-    ]),
-  )
-  await replaceCoverage(db, 'final', new Map([[1, [LONG_AGO]]]))
-  await replaceCoverage(
-    db,
-    'answered',
-    new Map([
-      [2, [LONG_AGO, DAY, NOW]],
-      [3, []],
-    ]),
-  )
-  await replaceCoverage(db, 'answered', new Map())
+  const first: Change[] = [
+    [1, [LONG_AGO, NOW]],
+    [2, [NOW]],
+    [3, [DAY]],
+  ]
+  await replaceCoverage(db, 'answered', new Map(first), 1)
+  await replaceCoverage(db, 'final', new Map([[1, [LONG_AGO]]]), 1)
+  const second: Change[] = [
+    [2, [LONG_AGO, DAY, NOW]],
+    [3, []],
+  ]
+  await replaceCoverage(db, 'answered', new Map(second), 2)
+  await replaceCoverage(db, 'answered', new Map(), 2)
   assert.deepEqual(
     await selectCoverage(db),
     new Map([
@@ -41,4 +44,32 @@ test('replaces the days of the series given, of one kind', async (t) => {
   )
   assert.deepEqual(await selectCoverage(db, 'final'), new Map([[1, [LONG_AGO]]]))
   assert.deepEqual(await selectCoverage(db, 'exact'), new Map())
+  assert.deepEqual(await selectCoverage(db, 'answered', [2, 3]), new Map([[2, [LONG_AGO, DAY, NOW]]]))
+})
+
+test('the record has what changed, once for all series that changed alike', async (t) => {
+  const db = await open(t)
+  await replaceCoverage(db, 'answered', new Map([1, 2, 3].map((id) => [id, [NOW]])), 1)
+  await replaceCoverage(db, 'final', new Map([[1, [LONG_AGO]]]), 2)
+  await replaceCoverage(db, 'answered', new Map([[1, [NOW]]]), 3)
+  const longer = { from: NOW.from, to: '2026-03-25' }
+  const hollow = [
+    { from: NOW.from, to: '2026-01-31' },
+    { from: '2026-02-02', to: NOW.to },
+  ]
+  const last: Change[] = [
+    [1, [longer]],
+    [2, hollow],
+    [3, [longer]],
+  ]
+  await replaceCoverage(db, 'answered', new Map(last), 4)
+  const removed = { kind: 'removed', days: { from: '2026-02-01', to: '2026-02-01' }, series: [2] }
+  const added = { kind: 'added', days: { from: '2026-03-25', to: '2026-03-25' }, series: [1, 3] }
+  assert.deepEqual(await selectCoverageChangesAfter(db, 0), [
+    removed,
+    added,
+    { kind: 'added', days: NOW, series: [1, 2, 3] },
+  ])
+  assert.deepEqual(await selectCoverageChangesAfter(db, 3), [removed, added])
+  assert.deepEqual(await selectCoverageChangesAfter(db, 4), [])
 })

@@ -29,7 +29,7 @@ function endRun(db: Db, id: number, finishedAt: string) {
 
 test('the run that ended last is known although the clock ran ahead in between', async (t) => {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   assert.equal(await selectLastFinishedRun(db), undefined)
   await endRun(db, await startRun(db, '2036-01-01T00:00:00Z'), '2036-01-01T00:01:00Z')
   await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
@@ -39,7 +39,7 @@ test('the run that ended last is known although the clock ran ahead in between',
 
 test('closing what was interrupted leaves the runs that ended as they are', async (t) => {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   await endRun(db, await startRun(db, '2026-03-24T12:00:00Z'), '2026-03-24T12:01:00Z')
   const [ended] = await db.selectFrom('sync_runs').selectAll().execute()
   await startRun(db, '2026-03-24T13:00:00Z')

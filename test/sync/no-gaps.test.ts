@@ -104,7 +104,7 @@ async function recover(world: World): Promise<void> {
 async function runAndCheck(world: World, range: Window | undefined): Promise<void> {
   const { real, db, sync } = world
   for (const series of await selectSeries(db)) {
-    await updateSeriesEnabled(db, series.id, real.enabled.has(series.external_code))
+    await updateSeriesEnabled(db, series.id, real.enabled.has(series.external_code), Date.now())
   }
   real.answered.length = 0
   const before = await coverageOf(world)

@@ -76,7 +76,7 @@ test('a day of which one side is missing is told of with the other', async (t) =
 
 test('where one side is disabled the other is enough', async (t) => {
   const desk = await openHooked(t)
-  await updateSeriesEnabled(desk.db, 2, false)
+  await updateSeriesEnabled(desk.db, 2, false, Date.now())
   await desk.sync()
   const [message] = await told(desk)
   assert.deepEqual([message?.data.from, message?.data.to], [FLOOR, TOMORROW])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { updateProviderEnabled } from '../../src/store/providers.ts'
-import { selectRevisions } from '../../src/store/revisions.ts'
+import { selectRevisions } from '../../src/store/record.ts'
 import { updateSeriesEnabled } from '../../src/store/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
 import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'
@@ -109,7 +109,7 @@ test('an answer without data is an answer', async (t) => {
 
 test('a disabled provider is not read', async (t) => {
   const { db, deps, bank } = await openDesk(t)
-  await updateProviderEnabled(db, 'bccr', false)
+  await updateProviderEnabled(db, 'bccr', false, Date.now())
   const request = { trigger: 'cli' as const, range: undefined, signal: new AbortController().signal }
   assert.deepEqual(await syncAll(deps, [bank.provider], request), [])
   assert.deepEqual([bank.asked.length, (await selectRuns(db, { limit: 9 })).length], [0, 0])
@@ -121,7 +121,7 @@ test('the dollar is current when every enabled side has its value of the day', a
   const run = await sync()
   assert.deepEqual([run.status, run.current], ['ok', false])
   assert.equal(await hasBenchmarkOf(db, bank.provider, dayAfter(TODAY, -1)), true)
-  await updateSeriesEnabled(db, await idOf('CRC'), false)
+  await updateSeriesEnabled(db, await idOf('CRC'), false, Date.now())
   assert.equal(await hasBenchmarkOf(db, bank.provider, TODAY), true)
 })
 

@@ -36,7 +36,7 @@ async function openTwo(t: TestContext) {
   })
   const other: Provider = { ...pruebas, connect: onPaper }
   const providers = [watched(bank.provider), watched(other)]
-  await ensureCatalogue(db, providers)
+  await ensureCatalogue(db, providers, () => new Date())
   const schedulers = await openSchedulers(deps, providers, {
     enabled: true,
     cronOf: ({ settings }) => settings.schedule.fallback,
@@ -144,7 +144,7 @@ for (const [bad, good] of [
     down.add(bad)
     schedulers.start()
     await settle()
-    await updateProviderEnabled(db, bad, false)
+    await updateProviderEnabled(db, bad, false, Date.now())
     const start = clock.now.getTime()
     for (let minutes = 15; minutes <= 135; minutes += 15) {
       await setTime(new Date(start + minutes * MINUTE).toISOString())

@@ -99,14 +99,15 @@ test('a currency learned later than the rest gets its history', async (t) => {
 test('a disabled series is not synced but served, and gets the missed days when enabled again', async (t) => {
   const { sync, bank, db, clock, stored, idOf } = await openDesk(t)
   await sync()
-  for (const currency of ['EUR', 'CRC']) await updateSeriesEnabled(db, await idOf(currency), false)
+  for (const currency of ['EUR', 'CRC'])
+    await updateSeriesEnabled(db, await idOf(currency), false, Date.now())
   clock.now = new Date('2026-06-01T12:00:00Z')
   const without = await sync()
   assert.deepEqual([without.status, without.message], ['ok', null])
   assert.ok(!bank.asked.some(({ indicator, window }) => indicator === '318' && window.to > TOMORROW))
   for (const currency of ['EUR', 'CRC']) assert.deepEqual(Object.keys(await stored(currency)), EVERY_DAY)
 
-  for (const currency of ['EUR', 'CRC']) await updateSeriesEnabled(db, await idOf(currency), true)
+  for (const currency of ['EUR', 'CRC']) await updateSeriesEnabled(db, await idOf(currency), true, Date.now())
   clock.now = new Date('2026-06-02T12:00:00Z')
   const run = await sync()
   assert.equal(run.status, 'ok')
@@ -119,10 +120,10 @@ test('a disabled series is not synced but served, and gets the missed days when 
 test('the days that a run says it asks for hold every day that it asks for', async (t) => {
   const { sync, bank, db, clock, idOf } = await openDesk(t)
   await sync()
-  await updateSeriesEnabled(db, await idOf('EUR'), false)
+  await updateSeriesEnabled(db, await idOf('EUR'), false, Date.now())
   clock.now = new Date('2026-05-01T12:00:00Z')
   await sync()
-  await updateSeriesEnabled(db, await idOf('EUR'), true)
+  await updateSeriesEnabled(db, await idOf('EUR'), true, Date.now())
   bank.asked.length = 0
   const run = await sync()
   assert.equal(run.date_from, bank.asked.map(({ window }) => window.from).toSorted()[0])
@@ -185,7 +186,11 @@ test('only what changes raises the data revision and turns a column', async (t) 
 test('two providers that quote the same pair do not touch each other', async (t) => {
   const { sync, db, clock, stored, bank } = await openDesk(t)
   const other = createMemoryBank(clock)
-  await ensureCatalogue(db, [bank.provider, { ...other.provider, code: 'ecb', name: 'Other' }])
+  await ensureCatalogue(
+    db,
+    [bank.provider, { ...other.provider, code: 'ecb', name: 'Other' }],
+    () => new Date(),
+  )
   const series = await selectSeries(db)
   assert.deepEqual(
     series.map(({ provider_id }) => provider_id),

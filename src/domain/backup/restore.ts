@@ -105,7 +105,8 @@ export async function restoreBackup(
     if (sum.faults === 0) {
       const { file, sha256 } = manifest.database
       const lost = [...taken.lost, ...taken.leftOut]
-      const renewal = { above: readRestoreNote(dirname(found.blobsDir)), lost }
+      const gap = { from: Date.parse(manifest.created_at), to: request.now.getTime() }
+      const renewal = { above: readRestoreNote(dirname(found.blobsDir)), lost, gap }
       const from = { path: join(found.dir, file), sha256 }
       const renewed = await made.takeDatabase(from, renewal, checking.signal)
       if (!renewed) fault(`${file} was read differently twice: is the disk failing?`)

@@ -7,7 +7,7 @@ import { type Fraction, isLess, quotient, sum, toDecimal } from '../../fraction.
 import type { RateType } from '../../providers/provider.ts'
 import { type Column, type CoveredDays, roundedAt, valueAt } from './column.ts'
 import type { Leg } from './convert.ts'
-import { holeBetween } from './coverage.ts'
+import { areCovered, UNKNOWN_DAYS } from './coverage.ts'
 import { type Period, type PeriodLength, periodOf } from './periods.ts'
 import { routeBetween, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -65,7 +65,10 @@ export function pairHistory(
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
     const stored = columns.map((column, at) => storedLeg(snapshot, legs[at], column))
-    return { rateType, points: pointsOf(stored, asked) }
+    const points = pointsOf(stored, asked)
+    // Where it is not known which days were covered, a point may be refused: before the first is given.
+    const mayRefuse = stored.some(({ covered }) => covered === UNKNOWN_DAYS)
+    return { rateType, points: mayRefuse ? [...points] : points }
   })
 }
 
@@ -112,12 +115,7 @@ function* groupsOf(
 /** Whether a leg's value is that of the day, or may be carried to it. */
 function isKnownOn({ column, covered }: StoredLeg, at: number, day: number): boolean {
   const published = column.days[at] ?? day
-  return published === day || isCovered(covered, published + 1, day)
-}
-
-/** Whether each of some days is covered. */
-function isCovered(covered: CoveredDays, first: number, last: number): boolean {
-  return last <= (covered.at(-1) ?? Number.NEGATIVE_INFINITY) && !holeBetween(covered, first - 1, last)
+  return published === day || areCovered(covered, published + 1, day)
 }
 
 function pointOf(legs: readonly StoredLeg[], group: Group, asked: PairHistoryQuery): PairPoint | undefined {
@@ -148,7 +146,7 @@ function isWhole(
     first >= dayOf(asked.from) &&
     last <= dayOf(asked.last) &&
     last < dayOf(asked.today) &&
-    legs.every(({ covered }) => isCovered(covered, first, last))
+    legs.every(({ covered }) => areCovered(covered, first, last))
   )
 }
 

@@ -4,7 +4,6 @@
 // changed since.
 
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
 import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { type Coverage, selectCoverage } from '../../store/coverage.ts'
@@ -15,12 +14,12 @@ import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/r
 import { findSeriesRevision, type SeriesRow, selectSeries } from '../../store/series.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, columnOf, dayNumbersOf } from './column.ts'
+import { isOutdated, outdatedError } from './outdated.ts'
 
 const READ_AHEAD_MS = 100 // a change must be seen within a second
 const NEVER = -1
 const NOT_COVERED: CoveredDays = new Int32Array()
 const NO_PAIRS: SeriesByPair = new Map()
-const OUTDATED = Symbol('a column has changed since the snapshot was taken')
 
 /** Series by base and quote currency, such as `USD/CRC`; within a pair by id. */
 export type SeriesByPair = ReadonlyMap<string, readonly SeriesRow[]>
@@ -81,7 +80,7 @@ export async function openRateCache(db: Db, providers: readonly Pivoted[]): Prom
       const found = query(snapshot)
       if (!(found instanceof Promise)) return found
       return found.catch(async (error: unknown) => {
-        if (!(error instanceof AppError) || error.cause !== OUTDATED) throw error
+        if (!isOutdated(error)) throw error
         return query(await next())
       })
     },
@@ -172,7 +171,7 @@ function makeSnapshot(
       const one = await load(series)
       if (!one) {
         for (const { id } of wanted) outdated.add(id)
-        throw new AppError('busy', 'The rates are being changed: try again in a moment', { cause: OUTDATED })
+        throw outdatedError()
       }
       one.askedAt = meta.revision
       columns.push(one.column)

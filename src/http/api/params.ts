@@ -2,7 +2,7 @@
 // schemas make the OpenAPI document.
 
 import * as v from 'valibot'
-import { isIsoDate } from '../../dates.ts'
+import { isIsoDate, utcInstant } from '../../dates.ts'
 import { positiveAmount } from '../../decimal.ts'
 import type { AppError } from '../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
@@ -11,6 +11,9 @@ import { invalidParameters, type ValidationItem } from './errors.ts'
 // The keys are the `type` of a 422 item.
 const FAULTS = {
   date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
+  instant: 'must be an instant in UTC written like 2026-03-24T12:00:00Z, years 1900 to 2999',
+  future: 'must not be in the future',
+  revision_kind: 'must be correction or refined',
   currency: 'must be a currency code of three letters, such as USD',
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
   integer: 'must be an integer',
@@ -34,6 +37,25 @@ const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
 export const OnParam = dateParam('The day asked for; without it today, in Costa Rica')
+
+export const AsOfParam = v.pipe(
+  v.string(),
+  v.metadata({
+    description: 'What this server would have answered at this instant; its day stands for today',
+    format: 'date-time',
+    examples: ['2026-03-24T12:00:00Z'],
+  }),
+  v.transform((text) => utcInstant(text) ?? ''),
+  v.check((text) => text !== '', FAULTS.instant),
+)
+
+export const RevisionKindParam = v.pipe(
+  v.picklist(['correction', 'refined'], FAULTS.revision_kind),
+  v.metadata({
+    description:
+      'correction: the source changed a value; refined: a rounded value got the digits it stood for',
+  }),
+)
 
 export const CurrencyParam = currencyParam('Currency code, three letters in any case')
 
@@ -113,7 +135,6 @@ export function amountParam(about: { description: string; type?: string[] }) {
   )
 }
 
-/** A calendar day. */
 export function dateParam(description: string) {
   return v.pipe(
     v.string(),
@@ -172,6 +193,11 @@ export function checked<S extends v.GenericSchema>(
 /** The 422 for a range that ends before it begins. */
 export function reversedRange(from: string): AppError {
   return invalidParameters([faulty('query', 'from', FAULTS.order, from)])
+}
+
+/** The 422 for an instant that is yet to come. */
+export function futureInstant(asOf: string): AppError {
+  return invalidParameters([faulty('query', 'as_of', FAULTS.future, asOf)])
 }
 
 /** The 422 for CSV whose decimal sign would separate cells, too. */

@@ -19,3 +19,6 @@ export const RoundedTo = v.optional(
     v.metadata({ description: 'Decimals that the source rounds to; absent: the value is exact' }),
   ),
 )
+export const AsOfOut = v.optional(
+  v.pipe(Instant, v.metadata({ description: 'The instant of `as_of`, where it was given' })),
+)

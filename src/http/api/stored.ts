@@ -4,14 +4,17 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
+import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { type AnswerCache, type Made, REVALIDATED } from './answer-cache.ts'
 import { type AnyEndpoint, type Endpoint, get, type QuerySchema } from './endpoint.ts'
 import { type Forms, formFor, mediaTypeOf } from './forms.ts'
 import type { KnownAddresses } from './known-addresses.ts'
+import { futureInstant } from './params.ts'
 
 export type StoredDeps = {
   cache: RateCache
+  past: PastRates
   answers: AnswerCache
   addresses: KnownAddresses
   clock: Clock
@@ -21,14 +24,17 @@ export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, 
   Endpoint<Q, P>,
   'handle' | 'recall' | 'contentTypes'
 > & {
-  /** The effective parameters, with what stands for those that were not given. An answer is kept under these. */
+  /**
+   * The effective parameters, with what stands for those that were not given. An answer is kept under these, so that
+   * `as_of` is among them where the endpoint has it.
+   */
   effective(given: v.InferOutput<Q> & v.InferOutput<P>, today: IsoDate): A
   find(snapshot: RateSnapshot, asked: NoInfer<A>): T | Promise<T>
   forms: Forms<NoInfer<T>, NoInfer<A>>
 }
 
 export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, T>(
-  { cache, answers, addresses, clock }: StoredDeps,
+  { cache, past, answers, addresses, clock }: StoredDeps,
   { effective, find, forms, ...endpoint }: StoredEndpoint<Q, P, A, T>,
 ): AnyEndpoint {
   const formOf = ({ req }: H3Event) =>
@@ -42,13 +48,17 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
       return key === undefined ? undefined : answers.kept(event, cache.snapshot(), key)
     },
     handle({ event, query, params }) {
-      const today = todayIn(clock)
-      const asked = effective(Object.assign({}, params, query), today)
+      const now = clock()
+      const today = todayIn(() => now)
+      const asOf = instantOf(query, now)
+      const asked = effective(Object.assign({}, params, query), asOf ? todayIn(() => asOf) : today)
       const { name, contentType, encode } = formOf(event)
       const key = `${endpoint.path} ${name} ${JSON.stringify(asked)}`
       return cache.read((snapshot) => {
         const make = () => {
-          const found = find(snapshot, asked)
+          const found = asOf
+            ? past.at(snapshot, asOf.getTime()).then((then) => find(then, asked))
+            : find(snapshot, asked)
           const made = (value: T): Made => ({ body: encode(value, asked) })
           return found instanceof Promise ? found.then(made) : made(found)
         }
@@ -58,4 +68,13 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
       })
     },
   })
+}
+
+/** The instant as of which is asked (decisions 2.22); undefined: now. @throws AppError `invalid`: it is yet to come */
+function instantOf(query: unknown, now: Date): Date | undefined {
+  const { as_of } = query as { as_of?: string }
+  if (as_of === undefined) return undefined
+  const instant = new Date(as_of)
+  if (instant > now) throw futureInstant(as_of)
+  return instant
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import type { PastRates } from '../../domain/rates/past.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -17,6 +18,7 @@ import { createHistoryEncoder } from './history-encoder.ts'
 import { pairHistoryEndpoints } from './pair-history.ts'
 import { providersEndpoints } from './providers.ts'
 import { ratesEndpoints } from './rates.ts'
+import { revisionsEndpoint } from './revisions.ts'
 import { schedulerEndpoints } from './scheduler.ts'
 import { seriesEndpoints } from './series.ts'
 import { syncRunsEndpoints } from './sync-runs.ts'
@@ -24,6 +26,7 @@ import { syncRunsEndpoints } from './sync-runs.ts'
 export type RatesDeps = {
   db: Db
   cache: RateCache
+  past: PastRates
   keyring: Keyring
   sessionOf?: SessionOf
   clock: Clock
@@ -50,6 +53,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
       convertBatchEndpoint(stored),
       ...exportEndpoints(deps.exports),
       ...pairHistoryEndpoints(stored),
+      revisionsEndpoint(deps),
       ...syncRunsEndpoints(deps),
       ...schedulerEndpoints(deps),
     ],

@@ -6,13 +6,14 @@ import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {
   AmountParam,
+  AsOfParam,
   booleanParam,
   CurrencyParam,
   OnParam,
   ProviderParam,
   RateTypeParam,
 } from '../api/params.ts'
-import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import type { StoredDeps } from '../api/stored.ts'
 import { type Columns, type Table, tableEndpoints } from './tables.ts'
 
@@ -57,6 +58,7 @@ export const ConversionOut = v.pipe(
         }),
       ),
     ),
+    as_of: AsOfOut,
   }),
   v.title('Conversion'),
 )
@@ -72,6 +74,7 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
         'the days of the values. Decimals are texts, so that no digit is lost.',
       query: v.object({
         ...CONVERSION,
+        as_of: v.optional(AsOfParam),
         details: v.optional(booleanParam('Whether the published values are shown too'), 'false'),
       }),
       answer: ConversionOut,
@@ -85,7 +88,14 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
   )
 }
 
-type Asked = { provider: string; from: string; to: string; amount: string; details: boolean }
+type Asked = {
+  provider: string
+  from: string
+  to: string
+  amount: string
+  details: boolean
+  as_of?: string | undefined
+}
 
 const COLUMNS: Columns = {
   ...{ provider: 'text', rate_date: 'day', rate_type: 'text', from_currency: 'text', to_currency: 'text' },
@@ -117,6 +127,7 @@ export function conversionOut(found: Converted, asked: Asked) {
     via_pivot: found.legs.length > 1,
     rounded_to: found.roundedTo,
     legs: asked.details ? found.legs.map(legOut) : undefined,
+    as_of: asked.as_of,
   }
 }
 

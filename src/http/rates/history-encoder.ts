@@ -15,7 +15,7 @@ const END = Buffer.from(']}')
 const NOTHING = new Uint8Array()
 
 export type HistoryEncoder = {
-  encode(history: SeriesHistory): Uint8Array
+  encode(history: SeriesHistory, asked?: { as_of?: string | undefined }): Uint8Array
   /** The blocks that are kept. */
   state(): CacheStats & { entries: number; bytes: number }
 }
@@ -35,7 +35,7 @@ export function createHistoryEncoder(): HistoryEncoder {
     return made
   }
   return {
-    encode(history) {
+    encode(history, asked) {
       const { series, first, end } = history
       const head = JSON.stringify({
         provider: history.provider,
@@ -46,6 +46,7 @@ export function createHistoryEncoder(): HistoryEncoder {
         date_from: history.from,
         date_to: history.to,
         count: end - first,
+        as_of: asked?.as_of,
       })
       const points = pointsOf(history, blockOf)
       return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"points":[`), points, END])

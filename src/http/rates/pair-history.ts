@@ -5,6 +5,7 @@ import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {
+  AsOfParam,
   CurrencyParam,
   dateParam,
   EveryParam,
@@ -13,7 +14,7 @@ import {
   reversedRange,
   StatParam,
 } from '../api/params.ts'
-import { Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import { AsOfOut, Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import type { StoredDeps } from '../api/stored.ts'
 import { type Table, tableEndpoints } from './tables.ts'
 
@@ -28,6 +29,7 @@ const PairHistoryOut = v.pipe(
     every: v.picklist(['day', 'week', 'month', 'quarter', 'year']),
     stat: v.picklist(['last', 'mean', 'low', 'high']),
     count: v.pipe(v.number(), v.integer()),
+    as_of: AsOfOut,
     points: v.array(
       v.object({
         date: v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' })),
@@ -51,7 +53,7 @@ const PairHistoryOut = v.pipe(
   v.title('PairHistory'),
 )
 
-type Asked = PairHistoryQuery & { to: string }
+type Asked = PairHistoryQuery & { to: string; as_of?: string | undefined }
 
 const TABLE: Table<PairHistory, Asked> = {
   columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
@@ -77,6 +79,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
         every: v.optional(EveryParam, 'day'),
         stat: v.optional(StatParam, 'last'),
+        as_of: v.optional(AsOfParam),
       }),
       answer: PairHistoryOut,
       notFound: 'No such provider, or no way between these currencies',
@@ -95,9 +98,9 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
 
 function encodePairHistory(found: PairHistory, asked: Asked): string {
   const points = [...found.points]
-  const { provider, base, quote, from, to, every, stat } = asked
+  const { provider, base, quote, from, to, every, stat, as_of } = asked
   return JSON.stringify({
     ...{ provider, base, quote, rate_type: found.rateType, date_from: from, date_to: to, every, stat },
-    ...{ count: points.length, points },
+    ...{ count: points.length, as_of, points },
   })
 }

@@ -5,8 +5,8 @@ import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
-import { booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
-import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
+import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 import { type Columns, tableEndpoints } from './tables.ts'
 
@@ -41,9 +41,13 @@ const LatestRatesOut = v.pipe(
         v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
       ),
     ),
+    as_of: AsOfOut,
   }),
   v.title('LatestRates'),
 )
+
+/** What a 404 means where only `as_of` brings one about. */
+const NOT_RECORDED = 'Of that instant there is no record'
 
 export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
   return [
@@ -58,6 +62,7 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
         base: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.base),
         quote: v.optional(CurrencyParam, DEFAULT_PROVIDER.benchmark.quote),
         on: v.optional(OnParam),
+        as_of: v.optional(AsOfParam),
       }),
       answer: LatestRatesOut,
       notFound: 'No data for that pair or date',
@@ -76,12 +81,14 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
           'One rate of each series, of the day asked for or the newest before it, with the day that it is of.',
         query: v.object({
           on: v.optional(OnParam),
+          as_of: v.optional(AsOfParam),
           provider: v.optional(ProviderParam),
           base: v.optional(CurrencyParam),
           quote: v.optional(CurrencyParam),
           exact: v.optional(booleanParam('Only values of that very day'), 'false'),
         }),
         answer: v.array(RateOut),
+        notFound: NOT_RECORDED,
         takesUrlKeys: true,
         effective: ({ on, ...filter }, today) => ({ ...filter, day: on ?? today }),
         find: ratesOn,
@@ -97,9 +104,10 @@ const RATE_COLUMNS: Columns = {
   ...{ quote_currency: 'text', rate_type: 'text', rate_date: 'day', value: 'decimal', rounded_to: 'plain' },
 }
 
-function encodeLatest(found: LatestRates, asked: { provider: string; base: string; quote: string }): string {
-  const { provider, base, quote } = asked
-  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...found })
+type AskedPair = { provider: string; base: string; quote: string; as_of?: string | undefined }
+
+function encodeLatest(found: LatestRates, { provider, base, quote, as_of }: AskedPair): string {
+  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...found, as_of })
 }
 
 function encodeRates(rates: readonly SeriesRate[]): string {

@@ -4,6 +4,7 @@ import type { SeriesRow } from '../../store/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {
+  AsOfParam,
   booleanParam,
   CurrencyParam,
   dateParam,
@@ -11,7 +12,7 @@ import {
   ProviderParam,
   reversedRange,
 } from '../api/params.ts'
-import { Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
+import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 import { type HistoryEncoder, pointsIn } from './history-encoder.ts'
 import { tableEndpoints } from './tables.ts'
@@ -43,6 +44,7 @@ const SeriesHistoryOut = v.pipe(
     date_from: Day,
     date_to: Day,
     count: v.pipe(v.number(), v.integer()),
+    as_of: AsOfOut,
     points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: RoundedTo })),
   }),
   v.title('SeriesHistory'),
@@ -76,14 +78,15 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
         query: v.object({
           from: v.optional(dateParam('The first day; without it 90 days before the last')),
           to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
+          as_of: v.optional(AsOfParam),
         }),
         answer: SeriesHistoryOut,
         notFound: 'No such series',
         takesUrlKeys: true,
-        effective({ series_id, from, to }, today) {
+        effective({ series_id, from, to, as_of }, today) {
           const range = historyRange({ from, to }, today)
           if (!range) throw reversedRange(from ?? '')
-          return { seriesId: series_id, ...range }
+          return { seriesId: series_id, ...range, as_of }
         },
         find: historyOf,
         forms: [jsonForm(deps.histories.encode)],

@@ -146,6 +146,46 @@ DROP TABLE rate_revisions_before;
 DROP TABLE sync_runs_before;
 `
 
+// What was covered before has no instant. The record begins with the oldest instant of a value; but an import brought
+// instants of another server along, so that it begins after the last of them.
+const RECORD = `
+ALTER TABLE meta ADD COLUMN record_from INTEGER;
+ALTER TABLE meta ADD COLUMN coverage_from INTEGER;
+UPDATE meta SET coverage_from = cast(round(unixepoch('now', 'subsec') * 1000) AS INTEGER);
+UPDATE meta SET record_from = coalesce(
+  (SELECT cast(round(unixepoch(max(coalesce(finished_at, started_at)), 'subsec') * 1000) AS INTEGER)
+    FROM sync_runs WHERE trigger = 'import'),
+  (SELECT min(at) FROM (
+    SELECT min(stored_at) AS at FROM rates UNION ALL SELECT min(old_stored_at) FROM rate_revisions
+  )),
+  coverage_from
+);
+CREATE TABLE coverage_changes (
+  id         INTEGER PRIMARY KEY,
+  changed_at INTEGER NOT NULL,
+  kind       TEXT    NOT NULL CHECK (kind IN ('added', 'imported', 'removed')),
+  days_from  TEXT    NOT NULL,
+  days_to    TEXT    NOT NULL,
+  series     TEXT    NOT NULL,
+  CHECK (days_from <= days_to)
+) STRICT;
+CREATE INDEX coverage_changes_by_time ON coverage_changes (changed_at);
+CREATE TABLE catalogue_changes (
+  id          INTEGER PRIMARY KEY,
+  changed_at  INTEGER NOT NULL,
+  kind        TEXT    NOT NULL CHECK (kind IN ('added', 'enabled', 'disabled')),
+  provider_id INTEGER REFERENCES providers (id),
+  series_id   INTEGER REFERENCES series (id),
+  CHECK ((provider_id IS NULL) <> (series_id IS NULL))
+) STRICT;
+CREATE INDEX catalogue_changes_by_time ON catalogue_changes (changed_at);
+CREATE TABLE record_gaps (
+  gap_from INTEGER NOT NULL,
+  gap_to   INTEGER NOT NULL,
+  CHECK (gap_from < gap_to)
+) STRICT;
+`
+
 // What one released version changed is one entry.
 export const MIGRATIONS: readonly string[] = [
   DOCUMENTS,
@@ -153,6 +193,7 @@ export const MIGRATIONS: readonly string[] = [
   COVERAGE_TO_ROTATION,
   LOGIN_LINKS,
   AGENTS_DESK + HOOKS + IMPORTED_RUNS,
+  RECORD,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

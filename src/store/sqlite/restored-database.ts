@@ -15,6 +15,8 @@ export type Renewal = {
   above: Counters
   /** The contents that it names and that are not there. */
   lost: readonly LostContent[]
+  /** From when on the original may have gone on otherwise, and when the copy begins to: milliseconds since 1970. */
+  gap: { from: number; to: number }
 }
 
 export type Renewed = { epoch: string; counters: Counters; schema: { from: number; to: number } }
@@ -22,9 +24,9 @@ export type Renewed = { epoch: string; counters: Counters; schema: { from: numbe
 /**
  * Brings a copy to today's schema (the tables that this makes have counters too), gives it another epoch, so that no
  * ETag of the original is taken for one of its own (decisions 2.14), moves its counters up, and writes down what is
- * lost: all of it or nothing. The copy is flushed.
+ * lost, and from when to when nothing is known: all of it or nothing. The copy is flushed.
  */
-export async function renewDatabase(path: string, { above, lost }: Renewal): Promise<Renewed> {
+export async function renewDatabase(path: string, { above, lost, gap }: Renewal): Promise<Renewed> {
   const sqlite = open(path, { fileMustExist: true })
   let renewed: Renewed
   try {
@@ -41,6 +43,10 @@ export async function renewDatabase(path: string, { above, lost }: Renewal): Pro
       sqlite.exec('delete from hook_messages; delete from hook_days') // of the past; hook.key is gone, too
       const insert = sqlite.prepare('insert into lost_contents (sha256, fault, since) values (?, ?, ?)')
       for (const { sha256, fault, since } of lost) insert.run(sha256, fault, since)
+      // Where the clock was set back since, no instant is between.
+      if (gap.from < gap.to) {
+        sqlite.prepare('insert into record_gaps (gap_from, gap_to) values (?, ?)').run(gap.from, gap.to)
+      }
       return { epoch, counters, schema: { from, to: SCHEMA_VERSION } }
     })()
   } finally {

@@ -20,7 +20,10 @@ const { document, compiled, resolved, schemaOf } = description
 
 const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', limit: 20 }
 
-/** Beside the contract's, wherever CSV is answered. */
+/** Beside the contract's, of what is stored. */
+const AS_OF = 'as_of date-time'
+
+/** Wherever CSV is answered. */
 const DIALECT = ['dialect string', 'dialecto string', 'decimal .|,', 'sep ,|;|\t']
 
 // The contract's tables: name, place, whether required, type, default.
@@ -33,9 +36,11 @@ const PARAMETERS: Record<string, string[]> = {
     `base string =${DEFAULTS.base}`,
     `quote string =${DEFAULTS.quote}`,
     'on date',
+    AS_OF,
   ],
   '/api/v1/rates': [
     'on date',
+    AS_OF,
     'provider string',
     'base string',
     'quote string',
@@ -46,6 +51,7 @@ const PARAMETERS: Record<string, string[]> = {
     'series_id integer in path required',
     'from date',
     'to date',
+    AS_OF,
     ...DIALECT,
   ],
   '/api/v1/convert': [
@@ -55,6 +61,7 @@ const PARAMETERS: Record<string, string[]> = {
     `provider string =${DEFAULTS.provider}`,
     `type compra|venta|referencia =${DEFAULTS.type}`,
     'on date',
+    AS_OF,
     'details boolean =false',
     ...DIALECT,
   ],
@@ -67,6 +74,7 @@ const PARAMETERS: Record<string, string[]> = {
     'to date',
     'every day|week|month|quarter|year =day',
     'stat last|mean|low|high =last',
+    AS_OF,
     ...DIALECT,
   ],
   '/api/v1/sync/runs': ['provider string', `limit integer 1..200 =${DEFAULTS.limit}`],
@@ -79,26 +87,26 @@ const FIELDS: Record<string, string> = {
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? enabled',
-  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia? rounded_to? missing?',
+  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia? rounded_to? missing? as_of?',
   '/api/v1/rates':
     'provider series_id external_code pair base_currency quote_currency rate_type rate_date value rounded_to?',
   '/api/v1/series/{series_id}/history':
-    'provider series_id external_code pair rate_type date_from date_to count points',
+    'provider series_id external_code pair rate_type date_from date_to count as_of? points',
   '/api/v1/convert':
-    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs?',
-  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count points',
+    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs? as_of?',
+  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count as_of? points',
   '/api/v1/sync/runs':
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',
 }
-// Those of the contract, and that the client holds the answer; what any request may be answered with is among all.
+// Those of the contract, that the client holds the answer, and that there is no record of an instant; what any request may be answered with is among all.
 const ANY_REQUEST = '400 408 431 500 503'
 const STATUSES: Record<string, string> = {
   '/api/v1/health': '200 401 422',
   '/api/v1/providers': '200 304 401 422',
   '/api/v1/series': '200 304 401 422',
   '/api/v1/rates/latest': '200 304 401 404 422',
-  '/api/v1/rates': '200 304 401 422',
+  '/api/v1/rates': '200 304 401 404 422',
   '/api/v1/series/{series_id}/history': '200 304 401 404 422',
   '/api/v1/convert': '200 304 401 404 422',
   '/api/v1/history': '200 304 401 404 422',

@@ -260,7 +260,7 @@ test('a provider that is disabled is neither synced nor a reason to be unwell; w
   source.isDown = true
   await syncBoth()
   assert.equal((await json<Health>('/api/v1/health')).status, 'degraded')
-  await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false))
+  await asOtherProcess(both, (db) => updateProviderEnabled(db, 'pruebas', false, Date.now()))
   const asked = source.tokens.length
   clock.now = new Date('2026-04-14T12:00:00Z')
   const ends = await syncBoth()

@@ -123,14 +123,14 @@ test('leaves out what is disabled when asked for only the enabled, in every spel
   const own = await openApp()
   await own.sync({ from: '2026-03-23', to: '2026-03-24' })
   await asOtherProcess(own, async (db) => {
-    await updateSeriesEnabled(db, 1, false)
+    await updateSeriesEnabled(db, 1, false, Date.now())
     await raiseRevision(db)
   })
   const all = async (path: string) => (await own.json<{ id: number; enabled: boolean }[]>(path)).length
   const one = async () => (await all('/api/v1/series?only_enabled=true')) === 46
   await withinASecond(one, 'the series is disabled')
   await asOtherProcess(own, async (db) => {
-    await updateProviderEnabled(db, 'bccr', false)
+    await updateProviderEnabled(db, 'bccr', false, Date.now())
     await raiseRevision(db)
   })
   const gone = async () => (await all('/api/v1/providers?only_enabled=true')) === 0

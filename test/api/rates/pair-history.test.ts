@@ -222,7 +222,7 @@ test('what cannot be answered is an error', async () => {
   ])
   assert.deepEqual(await named('base=EUR&quote=CRC&from=&by=month'), [
     'from must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
-    'there is no parameter by: this path has base, quote, provider, type, from, to, every, stat, dialect, dialecto, decimal, sep',
+    'there is no parameter by: this path has base, quote, provider, type, from, to, every, stat, as_of, dialect, dialecto, decimal, sep',
   ])
 })
 
@@ -236,7 +236,12 @@ async function uncover(own: TestApp, code: string, from: string, to: string): Pr
         .where('external_code', '=', code)
         .executeTakeFirstOrThrow()
       const intervals = (await selectCoverage(trx)).get(series.id) ?? []
-      await replaceCoverage(trx, 'answered', new Map([[series.id, without(intervals, { from, to })]]))
+      await replaceCoverage(
+        trx,
+        'answered',
+        new Map([[series.id, without(intervals, { from, to })]]),
+        Date.now(),
+      )
       await markSeriesChanged(trx, [series.id], await raiseRevision(trx))
     }),
   )

@@ -7,7 +7,7 @@ import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
 
 test('others have turns while the columns of many series are read', async (t) => {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   const snapshot = (await openRateCache(db, [])).snapshot()
   assert.ok(snapshot.series.length > 3)
   let turns = 0

@@ -34,7 +34,7 @@ async function columnOf(cache: RateCache, seriesId: number) {
 
 async function open(t: Parameters<typeof temporaryDatabase>[0]) {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   await store(db, 1, { '2026-03-24': '500', '2026-03-23': '499.5' })
   await store(db, 2, { '2026-03-24': '505' })
   return { db, cache: await openRateCache(db, []) }

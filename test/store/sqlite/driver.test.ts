@@ -17,7 +17,7 @@ const ROWS = Array.from({ length: 15_000 }, (_, at) => ({
 
 async function openWithSeries(t: TestContext): Promise<Db> {
   const db = temporaryDatabase(t)
-  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider])
+  await ensureCatalogue(db, [createMemoryBank(fixedClock()).provider], fixedClock().read)
   return db
 }
 

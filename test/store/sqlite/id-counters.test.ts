@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { selectRecordBounds } from '../../../src/store/record.ts'
 import { keepCounters, raiseCounters, readCounters } from '../../../src/store/sqlite/id-counters.ts'
 import { renewDatabase } from '../../../src/store/sqlite/restored-database.ts'
 import { olderSchema } from '../../support/older-schema.ts'
@@ -77,7 +78,8 @@ for (const version of [1, 2, 3]) {
     const dataDir = olderSchema(t, version)
     const path = join(dataDir, 'cambista.db')
     const lost = [{ sha256: 'a'.repeat(64), fault: 'is missing', since: '2026-03-24T12:00:00.000Z' }]
-    const renewed = await renewDatabase(path, { above: { documents: 4 }, lost })
+    const gap = { from: 1, to: 2 }
+    const renewed = await renewDatabase(path, { above: { documents: 4 }, lost, gap })
     assert.equal(renewed.schema.from, version)
     assert.deepEqual(readdirSync(dataDir), ['cambista.db'])
     const db = temporaryDatabase(t, dataDir)
@@ -87,6 +89,7 @@ for (const version of [1, 2, 3]) {
       'it is no upgrade any more',
     )
     assert.deepEqual(await db.selectFrom('lost_contents').selectAll().execute(), lost)
+    assert.deepEqual((await selectRecordBounds(db)).gaps, [gap])
     const sqlite = new Sqlite(path)
     t.after(() => sqlite.close())
     const counters = readCounters(sqlite)

@@ -20,7 +20,7 @@ import { upsertRates } from '../../../src/store/rates.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 async function pragma(db: Db, name: string): Promise<unknown> {
   const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)
@@ -75,7 +75,7 @@ test('the pragmas are those that Litestream asks for', async (t) => {
 test('the WAL is not begun anew, shrunk or removed while Litestream reads it', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = openDatabase(dataDir)
-  await ensureCatalogue(db, PROVIDERS)
+  await ensureCatalogue(db, PROVIDERS, fixedClock().read)
   const replica = startReplication(dataDir)
   t.after(() => replica.close())
   const salts = saltsOf(dataDir)

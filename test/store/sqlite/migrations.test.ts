@@ -15,7 +15,7 @@ import { temporaryDatabase } from '../../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 
-const OLDER = [1, 2, 3, 4, 5] as const
+const OLDER = [1, 2, 3, 4, 5, 6] as const
 
 /** Every table and index, without comments and spaces that mean nothing. */
 function shapeOf(sqlite: Sqlite.Database): string[] {

@@ -86,7 +86,9 @@ test('every row of before is there as it was, and nothing else has been made up'
     assert.deepEqual(kept, before[name], name)
   }
   const added = [
+    'catalogue_changes',
     'coverage',
+    'coverage_changes',
     'events',
     'former_secrets',
     'hook_days',
@@ -94,6 +96,7 @@ test('every row of before is there as it was, and nothing else has been made up'
     'hooks',
     'login_links',
     'lost_contents',
+    'record_gaps',
   ]
   assert.deepEqual(
     Object.keys(after).toSorted(),

@@ -11,8 +11,13 @@ import { fixedClock } from '../temporary.ts'
 import { catalogueOf, createMemoryBank, XDR } from './memory-bank.ts'
 
 const db = openDatabase(process.argv[2] ?? '')
-await ensureCatalogue(db, [createMemoryBank(fixedClock(), { catalogue: bccrCatalogue }).provider])
-for (const learned of catalogueOf(['XDR'])) await insertSeries(db, 1, { ...learned, externalCode: XDR })
+await ensureCatalogue(
+  db,
+  [createMemoryBank(fixedClock(), { catalogue: bccrCatalogue }).provider],
+  fixedClock().read,
+)
+for (const learned of catalogueOf(['XDR']))
+  await insertSeries(db, 1, { ...learned, externalCode: XDR }, Date.now())
 for (const { id } of await selectSeries(db)) {
   const rates: Omit<StoredRate, 'stored_at'>[] = []
   for (let day = dayOf('1983-01-01'); day <= dayOf('2026-06-30'); day++) {

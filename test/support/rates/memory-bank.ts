@@ -166,7 +166,7 @@ export async function openDesk(
   const dataDir = temporaryDirectory(t)
   const db = temporaryDatabase(t, dataDir)
   const bank = createMemoryBank(clock, options)
-  await ensureCatalogue(db, [bank.provider])
+  await ensureCatalogue(db, [bank.provider], clock.read)
   const logged: string[] = []
   const deps: SyncDeps = {
     ...{ db, clock: clock.read },

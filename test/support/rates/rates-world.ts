@@ -272,6 +272,28 @@ async function compareAny(world: RatesWorld, models: readonly RatesModel[], ques
   }
 }
 
+/**
+ * Asks as of an instant (decisions 2.22); one of the answers must be given.
+ * @throws Mismatch
+ */
+export async function compareAsOf(
+  world: RatesWorld,
+  { path, asOf, expected }: { path: string; asOf: string; expected: readonly Expected[] },
+): Promise<void> {
+  const asked = `${path}&as_of=${asOf}`
+  const { status, body } = await answerTo(world, asked)
+  const isTable = Array.isArray(body) || status !== 200
+  const { as_of, ...rest } = body as { as_of?: string }
+  const answer = { status, body: isTable ? body : rest }
+  const isMarked = isTable || as_of === new Date(asOf).toISOString()
+  if (isMarked && expected.some((one) => isRight(one, answer))) return
+  const must = [...new Set(expected.map((one) => JSON.stringify(one)))].join('\n       or  ')
+  const was = JSON.stringify({ status, body })
+  throw new Mismatch(
+    `GET ${asked}\n  must be  ${must}\n  and was  ${was}\n  the story:\n${world.story.join('\n')}`,
+  )
+}
+
 /** An answer is not the one that was known; the message is the whole case. */
 export class Mismatch extends Error {}
 
@@ -279,9 +301,14 @@ type Given = { status: number; body: unknown }
 
 // Not fetch: a thousand sequences are a quarter of a million requests, and this takes half of its time.
 function answerOf(world: RatesWorld, question: Question): Promise<Given> {
+  return answerTo(world, pathOf(question))
+}
+
+/** A path's answer. */
+export function answerTo(world: RatesWorld, path: string): Promise<Given> {
   const { promise, resolve, reject } = Promise.withResolvers<Given>()
   const { app, key } = world.app
-  const request = get(app.url + pathOf(question), { agent, headers: { 'x-api-key': key } }, (response) => {
+  const request = get(app.url + path, { agent, headers: { 'x-api-key': key } }, (response) => {
     const chunks: Buffer[] = []
     response.on('data', (chunk: Buffer) => chunks.push(chunk))
     response.on('error', reject)

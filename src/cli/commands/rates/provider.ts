@@ -45,7 +45,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     run({ options, positionals: [code = ''], terminal, withDatabase }) {
       return withDatabase({ mustExist: true }, async (db) => {
         const known = await atomically(db, async (trx) => {
-          const found = await updateProviderEnabled(trx, code, enabled)
+          const found = await updateProviderEnabled(trx, code, enabled, Date.now())
           if (found) await raiseRevision(trx)
           return found
         })

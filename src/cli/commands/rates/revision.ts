@@ -1,4 +1,4 @@
-import { selectRevisions } from '../../../store/revisions.ts'
+import { selectRevisions } from '../../../store/record.ts'
 import { command, printResult, table } from '../../command.ts'
 
 export const revisionList = command({
@@ -25,8 +25,10 @@ export const revisionList = command({
         String(one.run_id),
       ])
       const head = ['SERIES', 'DATE', 'WAS', 'IS', 'REPLACED', 'RUN']
-      // What rounding the old value had, and since when it was known, is kept for later: nothing shows it yet.
-      const shown = revisions.map(({ kind: _, old_rounded_to: __, old_stored_at: ___, ...one }) => one)
+      const shown = revisions.map((one) => ({
+        ...one,
+        old_stored_at: one.old_stored_at === null ? null : new Date(one.old_stored_at).toISOString(),
+      }))
       printResult(terminal, options, shown, table([head, ...rows]))
       return 0
     })

@@ -50,7 +50,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
       const id = parseId(positionals[0])
       return withDatabase({ mustExist: true }, async (db) => {
         const known = await atomically(db, async (trx) => {
-          const found = await updateSeriesEnabled(trx, id, enabled)
+          const found = await updateSeriesEnabled(trx, id, enabled, Date.now())
           if (found) await raiseRevision(trx)
           return found
         })

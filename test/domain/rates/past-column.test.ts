@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dayOf, isoOf } from '../../../src/dates.ts'
+import { type Column, EXACT, makeColumn, roundedAt, valueAt } from '../../../src/domain/rates/column.ts'
+import { coveredBefore, pastColumn } from '../../../src/domain/rates/past-column.ts'
+import type { RateRevision } from '../../../src/store/record.ts'
+
+const MONDAY = '2026-03-23'
+const TUESDAY = '2026-03-24'
+const WEDNESDAY = '2026-03-25'
+const AT = 1000
+
+const column = makeColumn(
+  Int32Array.from([MONDAY, TUESDAY, WEDNESDAY].map(dayOf)),
+  ['501', '502.5', '503'],
+  Int8Array.from([EXACT, EXACT, 2]),
+)
+
+function valuesOf(of: Column): [day: string, value: string, rounded?: number][] {
+  return Array.from(of.days, (day, at) => {
+    const rounded = roundedAt(of, at)
+    return rounded === undefined ? [isoOf(day), valueAt(of, at)] : [isoOf(day), valueAt(of, at), rounded]
+  })
+}
+
+function revised(
+  day: string,
+  old: string,
+  storedAt: number | null,
+  rounded: number | null = null,
+): RateRevision {
+  return {
+    ...{ id: 1, series_id: 1, rate_date: day, kind: 'correction', old_value: old, old_rounded_to: rounded },
+    ...{ old_stored_at: storedAt, new_value: '1', replaced_at: 'later', run_id: 1 },
+  }
+}
+
+const known = { from: MONDAY, storedAt: AT }
+const nothing = { stored: [known], revisions: [], imported: [] }
+
+const laterFrom = (from: string) => ({ from, storedAt: AT + 1 })
+
+test('a series of which nothing changed later is the one of now, without a copy', () => {
+  assert.equal(pastColumn(column, nothing, AT), column)
+})
+
+test('what was stored later is not there, and what was replaced later is', () => {
+  const later = { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions: [revised(TUESDAY, '502', AT)] }
+  assert.deepEqual(valuesOf(pastColumn(column, later, AT)), [
+    [MONDAY, '501'],
+    [TUESDAY, '502'],
+  ])
+})
+
+test('of a value that was replaced twice the first one is the one of then', () => {
+  const revisions = [revised(TUESDAY, '502', AT - 1, 2), revised(TUESDAY, '502.1', AT + 1)]
+  const past = pastColumn(
+    column,
+    { ...nothing, stored: [known, laterFrom(TUESDAY), { from: WEDNESDAY, storedAt: AT }], revisions },
+    AT,
+  )
+  assert.deepEqual(valuesOf(past), [
+    [MONDAY, '501'],
+    [TUESDAY, '502', 2],
+    [WEDNESDAY, '503', 2],
+  ])
+})
+
+test('a replaced value that was stored later itself was not known', () => {
+  const revisions = [revised(TUESDAY, '502', AT + 1), revised(TUESDAY, '502.1', AT + 2)]
+  const past = pastColumn(column, { ...nothing, stored: [known, laterFrom(TUESDAY)], revisions }, AT)
+  assert.deepEqual(valuesOf(past), [[MONDAY, '501']])
+  assert.equal(past.rounded, undefined)
+})
+
+test('what an import brought later was not known, whatever instants it has', () => {
+  const revisions = [revised(TUESDAY, '502', AT - 5)]
+  const imported = [{ from: MONDAY, to: TUESDAY }]
+  assert.deepEqual(valuesOf(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
+    [WEDNESDAY, '503', 2],
+  ])
+})
+
+test('a value of which it was not written down since when it was known is an error', () => {
+  const revisions = [revised(TUESDAY, '502', null)]
+  assert.throws(() => pastColumn(column, { ...nothing, revisions }, AT), {
+    code: 'not-found',
+    message: 'since when the value of 2026-03-24 had been known is not in the record',
+  })
+})
+
+test('covered days are undone from the last change back', () => {
+  const day = (at: string) => ({ from: at, to: at })
+  const now = [{ from: '2026-03-01', to: WEDNESDAY }]
+  const before = coveredBefore(now, [
+    { kind: 'added', days: { from: TUESDAY, to: WEDNESDAY } },
+    { kind: 'removed', days: day(TUESDAY) },
+    { kind: 'added', days: day('2026-03-02') },
+  ])
+  assert.deepEqual(before, [day('2026-03-01'), { from: '2026-03-03', to: TUESDAY }])
+})

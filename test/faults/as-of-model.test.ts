@@ -1,0 +1,252 @@
+// Never another past: random histories of syncs, corrections, refinements, holes, switched series and restores, asked
+// after each step as of random instants, and compared with what a model of the decisions said then, and with what the
+// server itself answered then (decisions 2.22). One history again, with its story:
+// CAMBISTA_SEED=17 node --test test/faults/as-of-model.test.ts; CAMBISTA_TORTURE=long has 200 and as many new ones.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { addDays, todayIn } from '../../src/dates.ts'
+import { createBackup } from '../../src/domain/backup/backup.ts'
+import { restoreBackup } from '../../src/domain/backup/restore.ts'
+import { openBackupSet } from '../../src/store/backup/set.ts'
+import { updateSeriesEnabled } from '../../src/store/series.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { EUR, JPY, XDR } from '../support/rates/memory-bank.ts'
+import { randomOf } from '../support/rates/random-bank.ts'
+import { type Expected, expectedOf, pathOf, type Question } from '../support/rates/rates-answers.ts'
+import { copyOfModel, type RatesModel } from '../support/rates/rates-model.ts'
+import {
+  answerTo,
+  compare,
+  compareAsOf,
+  type Happening,
+  Mismatch,
+  openRatesWorld,
+  type RatesWorld,
+  restart,
+  runSync,
+} from '../support/rates/rates-world.ts'
+import { FIRST_DAY } from '../support/rates/seeded-bank.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { pick } from './hostile/shape-requests.ts'
+import { LONG, SEED, scaled } from './scale.ts'
+
+const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
+const FIXED = ALONE ? [] : Array.from({ length: scaled({ short: 20, long: 200 }) }, (_, seed) => seed)
+const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 0, long: 200 }) }, (_, at) => SEED + at)
+
+const STEPS = 7
+const INSTANTS = 10
+const CURRENCIES = ['USD', 'CRC', 'EUR', 'JPY', 'XDR']
+const PAIRS = [
+  ['USD', 'CRC'],
+  ['EUR', 'USD'],
+  ['USD', 'JPY'],
+  ['XDR', 'USD'],
+] as const
+const PARITIES = [EUR, JPY, XDR]
+const MINUTE = 60_000
+
+/** What may have been known from an instant on, and answers that were given then. */
+type State = { at: number; models: RatesModel[]; witnesses: { path: string; expected: Expected }[] }
+type Gap = { from: number; to: number }
+type Past = { begins: number; states: State[]; gaps: Gap[]; backup: Backup | undefined }
+type Backup = { at: number; path: string; models: RatesModel[]; states: State[]; gaps: Gap[] }
+
+// No power is cut here: where there is a file system in memory, the time of a disk is saved.
+if (existsSync('/dev/shm')) process.env.TMPDIR = '/dev/shm'
+
+for (const seed of new Set([...FIXED, ...FRESH])) {
+  test(`an answer of the past is what it was then (seed ${seed})`, (t) => live(t, seed))
+}
+
+async function live(t: TestContext, seed: number): Promise<void> {
+  const random = randomOf(seed)
+  const today = addDays(FIRST_DAY, random.int(60, 150))
+  const backfillFrom = addDays(today, -random.int(5, 60))
+  const now = new Date(Date.parse(`${today}T06:00:00Z`) + random.int(0, 23 * 60) * MINUTE).toISOString()
+  const world = await openRatesWorld(t, { random, now, backfillFrom })
+  const past: Past = { begins: world.clock.now.getTime(), states: [], gaps: [], backup: undefined }
+  try {
+    await note(world, past)
+    for (let step = 0; step < STEPS; step += 1) {
+      await happen(world, past, step)
+      await note(world, past)
+      for (let asked = 0; asked < INSTANTS; asked += 1) await askThen(world, past)
+    }
+  } catch (error) {
+    if (error instanceof Mismatch) throw new Error(`seed ${seed}: ${error.message}`)
+    throw new Error(`seed ${seed}:\n${world.story.join('\n')}`, { cause: error })
+  }
+}
+
+/** Time goes by, and then a run is made, a series is switched, or a backup is made or restored. */
+async function happen(world: RatesWorld, past: Past, step: number): Promise<void> {
+  const { random, clock, story } = world
+  const minutes = random.chance(0.4) ? random.int(1, 24 * 60) : random.int(1, 20 * 24 * 60)
+  clock.now = new Date(clock.now.getTime() + minutes * MINUTE + random.int(0, 59_999))
+  const kind = step === 0 ? 0 : random.next()
+  story.push(`${clock.now.toISOString()} (${clock.today()})`)
+  if (kind < 0.66) await sync(world, step === 0)
+  else if (kind < 0.76) await switchSeries(world)
+  else if (kind < 0.88 || !past.backup) await backUp(world, past)
+  else await restore(world, past, past.backup)
+}
+
+async function sync(world: RatesWorld, well: boolean): Promise<void> {
+  const { random, bank, clock, story } = world
+  if (random.chance(0.4)) world.token = !world.token
+  bank.failing = well || random.chance(0.6) ? 0 : random.next() / 2
+  bank.silent = well || random.chance(0.8) ? 0 : random.next() / 3
+  bank.broken = !well && random.chance(0.25) ? pick(random, ['317', '318', '520', EUR, JPY]) : undefined
+  for (const code of PARITIES) {
+    if (!well && random.chance(0.2) && !bank.hidden.delete(code)) bank.hidden.add(code)
+  }
+  const to = addDays(clock.today(), 1 - (random.chance(0.4) ? 0 : random.int(0, 120)))
+  const from = addDays(to, -random.int(0, 40))
+  const range = !well && random.chance(0.4) ? { from, to } : undefined
+  story.push(`  sync ${JSON.stringify(range ?? '')}, ${world.token ? 'token' : 'no token'}`)
+  const eventful = !well && random.chance(0.3)
+  const happening = (): Happening =>
+    eventful && random.chance(0.2) ? pick(random, ['refused token', 'kill', 'stop', 'defect']) : undefined
+  await runSync(world, range, { happening, look: () => [] })
+}
+
+async function switchSeries(world: RatesWorld): Promise<void> {
+  const known = world.models.map(({ series }) => series)
+  const id = world.random.int(1, Math.min(...known.map(({ length }) => length)))
+  const enabled = !known[0]?.[id - 1]?.enabled
+  world.story.push(`  series ${id} ${enabled ? 'enabled' : 'disabled'}`)
+  await restart(world, world.dataDir, async () => {
+    const db = openDatabase(world.dataDir)
+    await updateSeriesEnabled(db, id, enabled, world.clock.now.getTime())
+    await db.destroy()
+  })
+  for (const series of known) Object.assign(series[id - 1] ?? {}, { enabled })
+}
+
+async function backUp(world: RatesWorld, past: Past): Promise<void> {
+  const setDir = join(temporaryDirectory(world.t), 'set')
+  const set = await openBackupSet(setDir, world.dataDir)
+  const { path } = await createBackup(set, { dataDir: world.dataDir, now: world.clock.now })
+  set.close()
+  world.story.push('  backup')
+  past.backup = {
+    ...{ at: world.clock.now.getTime(), path, models: world.models.map(copyOfModel) },
+    ...{ states: [...past.states], gaps: [...past.gaps] },
+  }
+}
+
+/** What was stored since the backup was made is lost, and what was answered since is not known. */
+async function restore(world: RatesWorld, past: Past, backup: Backup): Promise<void> {
+  const dataDir = join(temporaryDirectory(world.t), 'data')
+  const { now } = world.clock
+  const checking = { fault: (line: string) => world.story.push(line), inPieces: false }
+  await restoreBackup(backup.path, { dataDir, owner: undefined, now }, checking)
+  world.story.push(`  restored what was backed up at ${new Date(backup.at).toISOString()}`)
+  world.models = backup.models.map(copyOfModel)
+  past.states = [...backup.states]
+  past.gaps = [...backup.gaps, { from: backup.at, to: now.getTime() }]
+  await restart(world, dataDir)
+}
+
+/** What is known now, and some answers of now: those of a pair's history have no model here. */
+async function note(world: RatesWorld, past: Past): Promise<void> {
+  const { random, clock } = world
+  const days = { from: addDays(FIRST_DAY, -60), to: addDays(clock.today(), 3) }
+  await compare(
+    world,
+    world.models[0]?.series.map(({ id }): Question => ({ kind: 'history', id, ...days })) ?? [],
+  )
+  const [base, quote] = pairOf(random)
+  const every = pick(random, ['day', 'week', 'month'])
+  const stat = pick(random, ['last', 'mean', 'low'])
+  const paths = [
+    `/api/v1/history?base=${base}&quote=${quote}&from=${FIRST_DAY}&every=${every}&stat=${stat}`,
+    '/api/v1/rates/latest?base=USD&quote=CRC',
+    '/api/v1/rates?exact=false',
+  ]
+  const witnesses: State['witnesses'] = []
+  for (const path of paths) {
+    const { status, body } = await answerTo(world, path)
+    const detail = String((body as { detail?: unknown }).detail)
+    const expected: Expected = status === 200 ? { status, body } : { status: 404, details: [detail] }
+    witnesses.push({ path, expected })
+  }
+  past.states.push({ at: clock.now.getTime(), models: world.models.map(copyOfModel), witnesses })
+}
+
+async function askThen(world: RatesWorld, past: Past): Promise<void> {
+  const { random, clock } = world
+  const now = clock.now.getTime()
+  const at = Math.min(now, instantOf(world, past))
+  const asOf = new Date(at).toISOString()
+  const state = past.states.findLast((one) => one.at <= at)
+  const question = questionOf(world, asOf)
+  const gap = past.gaps.find(({ from, to }) => from <= at && at < to)
+  if (at < past.begins || gap) {
+    const words = gap
+      ? `what this store had from ${textOf(gap.from)} until it was restored at ${textOf(gap.to)} is lost`
+      : `this store's record begins at ${textOf(past.begins)}`
+    return compareAsOf(world, {
+      ...{ path: pathOf(question), asOf },
+      expected: [{ status: 404, details: [words] }],
+    })
+  }
+  const expected = state?.models.map((model) => expectedOf(model, question)) ?? []
+  const path = pathOf(question)
+  await compareAsOf(world, { path, asOf, expected })
+  // Today is the day of the instant.
+  if ('on' in question && question.on === dayOfInstant(asOf)) {
+    await compareAsOf(world, { path: path.replace(/([?&])on=[^&]*&?/, '$1'), asOf, expected })
+  }
+  if (state && (random.chance(0.5) || state.at === at)) {
+    const witness = pick(random, state.witnesses)
+    const then = new Date(state.at).toISOString()
+    const isLost = past.gaps.some(({ from, to }) => from <= state.at && state.at < to)
+    if (!isLost) await compareAsOf(world, { path: witness.path, asOf: then, expected: [witness.expected] })
+  }
+}
+
+/** Mostly about an instant at which something happened. */
+function instantOf({ random, clock }: RatesWorld, { begins, states, gaps }: Past): number {
+  const events = [...states.map(({ at }) => at), ...gaps.flatMap(({ from, to }) => [from, to])]
+  if (random.chance(0.7)) return pick(random, events) + pick(random, [0, 0, -1, 1])
+  return begins - 60 * MINUTE + Math.floor(random.next() * (clock.now.getTime() - begins + 60 * MINUTE))
+}
+
+function questionOf(world: RatesWorld, asOf: string): Question {
+  const { random } = world
+  const today = dayOfInstant(asOf)
+  const on = random.chance(0.4)
+    ? today
+    : random.chance(0.1)
+      ? '2999-12-31'
+      : addDays(today, random.int(-70, 3))
+  const [base, quote] = pick(random, PAIRS)
+  const [from, to] = pairOf(random)
+  const id = random.int(1, world.models[0]?.series.length ?? 1)
+  const type = pick(random, ['venta', 'compra'] as const)
+  const amount = pick(random, ['1', '0.01', '1234.5678'])
+  return pick(random, [
+    { kind: 'latest', base: 'USD', quote: 'CRC', on },
+    { kind: 'latest', base, quote, on },
+    { kind: 'rates', on, exact: random.chance(0.25) },
+    { kind: 'history', id, from: addDays(on, -random.int(0, 60)), to: on },
+    { kind: 'convert', amount, from, to, type, on, details: random.chance(0.5) },
+  ] satisfies Question[])
+}
+
+function pairOf(random: RatesWorld['random']): [string, string] {
+  const [one, other] = [pick(random, CURRENCIES), pick(random, CURRENCIES)]
+  return one === other ? ['EUR', 'CRC'] : [one, other]
+}
+
+function dayOfInstant(asOf: string): string {
+  return todayIn(() => new Date(asOf))
+}
+
+function textOf(instant: number): string {
+  return new Date(instant).toISOString()
+}
