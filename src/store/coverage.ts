@@ -1,7 +1,7 @@
 // Which days of each series were asked for and validly answered (decisions 2.6).
 
-import { sql } from 'kysely'
 import type { Interval } from '../intervals.ts'
+import { dialectOf } from './engine.ts'
 import type { CoverageKind, Db } from './tables.ts'
 
 /** Covered days by series. */
@@ -23,14 +23,11 @@ export async function selectCoverage(db: Db, kind: CoverageKind = 'answered'): P
   return coverage
 }
 
-/** Replaces the covered days of the series given (SQLite only: a statement for each of them takes ten times as long). */
+/** Replaces the covered days of the series given (a statement for each of them takes ten times as long). */
 export async function replaceCoverage(db: Db, kind: CoverageKind, coverage: Coverage): Promise<void> {
   if (coverage.size === 0) return
   const ids = [...coverage.keys()]
   await db.deleteFrom('coverage').where('series_id', 'in', ids).where('kind', '=', kind).execute()
   const rows = [...coverage].flatMap(([id, intervals]) => intervals.map(({ from, to }) => [id, from, to]))
-  await sql`
-    insert into coverage (series_id, kind, covered_from, covered_to)
-    select value ->> 0, ${kind}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
-  `.execute(db)
+  await dialectOf(db).insertCoverage(db, kind, JSON.stringify(rows))
 }

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import { storageError } from '../../storage-error.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { insertDocuments } from '../../store/documents.ts'
-import { atomically } from '../../store/engine.ts'
+import { atomically, orderCompany } from '../../store/engine.ts'
 import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
@@ -64,6 +64,7 @@ export async function storeBatch(
   try {
     await batch.contents.commit()
     return await atomically(db, async (trx) => {
+      await orderCompany(trx, batch.companyId)
       await checkReferences(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
       await checkRoomFor(trx) // again: another upload may have taken it meanwhile
       return insertBatch(trx, blobs, batch, sent, record)
