@@ -165,6 +165,15 @@ test('transactions are those of the engine, which may do their work twice', () =
   )
 })
 
+test('raw SQL is only where one engine alone is meant', () => {
+  const raw = /^import [^;]*?\b(sql|CompiledQuery)\b[^;]*?from 'kysely'/m
+  const wrong = sources.filter(({ path, text }) => !ENGINE.test(path) && raw.test(text))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
 test('no folder holds more than 20 files', () => {
   const folders = Map.groupBy([...sources, ...read('test')], ({ path }) => dirname(path))
   assert.deepEqual(

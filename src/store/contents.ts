@@ -1,5 +1,6 @@
 // The contents that the rows need, each once.
 
+import { dialectOf } from './engine.ts'
 import type { Db, Row } from './tables.ts'
 
 export type Content = Pick<Row<'attachments'>, 'sha256' | 'size'>
@@ -58,4 +59,9 @@ export function selectDocumentsOf(db: Db, sha256: string, limit?: number): Promi
     .where('attachments.sha256', '=', sha256)
     .orderBy('documents.id')
   return (limit === undefined ? query : query.limit(limit)).execute()
+}
+
+/** The blobs that rows need, read off the table itself: an index may be damaged. */
+export function scanNamedBlobs(db: Db): Promise<Set<string>> {
+  return dialectOf(db).namedBlobs(db)
 }

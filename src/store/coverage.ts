@@ -1,7 +1,7 @@
 // Which days of each series were asked for and validly answered (decisions 2.6).
 
-import { sql } from 'kysely'
 import { difference, type Interval } from '../intervals.ts'
+import { dialectOf } from './engine.ts'
 import { type CoverageChange, insertCoverageChanges } from './record.ts'
 import type { CoverageKind, Db } from './tables.ts'
 
@@ -30,7 +30,7 @@ export async function selectCoverage(
 }
 
 /**
- * Replaces the covered days of the series given (SQLite only: a statement for each of them takes ten times as long). What
+ * Replaces the covered days of the series given (a statement for each of them takes ten times as long). What
  * that changes of the answered ones joins the record, as of the instant `at` (milliseconds since 1970).
  */
 export async function replaceCoverage(
@@ -46,10 +46,7 @@ export async function replaceCoverage(
   }
   await db.deleteFrom('coverage').where('series_id', 'in', ids).where('kind', '=', kind).execute()
   const rows = [...coverage].flatMap(([id, intervals]) => intervals.map(({ from, to }) => [id, from, to]))
-  await sql`
-    insert into coverage (series_id, kind, covered_from, covered_to)
-    select value ->> 0, ${kind}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
-  `.execute(db)
+  await dialectOf(db).insertCoverage(db, kind, JSON.stringify(rows))
 }
 
 /** What became covered, and what is no longer: each interval once, with the series of which it is. */

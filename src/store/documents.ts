@@ -1,7 +1,7 @@
 // Documents, each with its attachment. Which files hold the contents is known by the folder of blobs.
 
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { dialectOf } from './engine.ts'
 import type { Db, DocumentState, Row } from './tables.ts'
 import { addUsed } from './usage.ts'
 
@@ -44,27 +44,37 @@ export type DocumentFilter = {
 /** So many rows are written by one statement, and others have their turn before the next. */
 const ROWS_AT_ONCE = 50
 
-/** Writes a batch, inside the caller's transaction, and returns its rows in the order of its files. */
+/**
+ * Writes a batch, inside the caller's transaction, and returns its rows in the order of its files. The order in which an
+ * engine gives ids to the rows of one statement, or returns them, is not promised: ids are taken first where it must be.
+ */
 export async function insertDocuments(
   db: Db,
   batch: NewDocuments,
 ): Promise<{ id: number; name: string; attachment_id: number }[]> {
+  const { newIds } = dialectOf(db)
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
   const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
   const rows = []
   for (let at = 0; at < batch.files.length; at += ROWS_AT_ONCE) {
     if (at > 0) await setImmediate()
     const files = batch.files.slice(at, at + ROWS_AT_ONCE)
+    const attachmentIds = await newIds(db, 'attachments', files.length)
     const attachments = await db
       .insertInto('attachments')
-      .values(files.map(({ name, mimetype, size, sha256 }) => ({ name, mimetype, size, sha256, created_at })))
+      .values(
+        files.map(({ name, mimetype, size, sha256 }, at) => ({
+          ...idAt(attachmentIds, at),
+          ...{ name, mimetype, size, sha256, created_at },
+        })),
+      )
       .returning(['id as attachment_id', 'name'])
       .execute()
-    // Ids rise in the order of the values; the order in which they are returned is not promised (SQLite).
     const inOrder = attachments.sort((one, other) => one.attachment_id - other.attachment_id)
+    const ids = await newIds(db, 'documents', files.length)
     const documents = await db
       .insertInto('documents')
-      .values(inOrder.map((attachment) => ({ ...attachment, ...shared })))
+      .values(inOrder.map((attachment, at) => ({ ...idAt(ids, at), ...attachment, ...shared })))
       .returning(['id', 'name', 'attachment_id'])
       .execute()
     rows.push(...documents.sort((one, other) => one.id - other.id))
@@ -72,6 +82,12 @@ export async function insertDocuments(
   const bytes = batch.files.reduce((sum, { size }) => sum + size, 0)
   await addUsed(db, { companyId: company_id, tokenId: batch.createdBy }, bytes)
   return rows
+}
+
+/** The id of a row; none where the database gives ids in the order of the rows. */
+function idAt(ids: readonly number[] | undefined, at: number): { id?: number } {
+  const id = ids?.[at]
+  return id === undefined ? {} : { id }
 }
 
 /** Documents by id. */
@@ -150,12 +166,6 @@ export async function hasDocumentsOutside(
       ? query.where('agent_id', '=', party.agent_id)
       : query.where('owner_id', '=', party.owner_id)
   return (await found.executeTakeFirst()) !== undefined
-}
-
-/** The blobs that rows need, read off the table itself: an index may be damaged (SQLite only). */
-export async function scanNamedBlobs(db: Db): Promise<Set<string>> {
-  const { rows } = await sql<{ sha256: string }>`select sha256 from attachments not indexed`.execute(db)
-  return new Set(rows.map(({ sha256 }) => sha256))
 }
 
 /** Whether any attachment needs the blob. */

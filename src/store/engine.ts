@@ -74,7 +74,6 @@ export type Dialect = {
   newIds(db: Db, table: 'attachments' | 'documents', count: number): Promise<number[] | undefined>
   /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
   moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
-  /** Inside a transaction that makes documents: those of a company commit in the order of their ids. */
   orderCompany(trx: Db, companyId: number): Promise<void>
 }
 
@@ -97,6 +96,11 @@ export function atomically<T>(db: Db, work: (trx: Db) => Promise<T>, lock?: Pick
 /** Queries that see the data of one moment, whatever is committed while they run. They only read. */
 export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
   return dialectOf(db).snapshot(db, work)
+}
+
+/** Inside a transaction that makes documents, first: those of a company are committed in the order of their ids. */
+export function orderCompany(trx: Db, companyId: number): Promise<void> {
+  return dialectOf(trx).orderCompany(trx, companyId)
 }
 
 export function dialectOf(db: Db): Dialect {

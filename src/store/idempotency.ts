@@ -26,19 +26,23 @@ export async function findAnswer(
   return row && { fingerprint: row.fingerprint, runs: runsIn(row.answer) }
 }
 
-/** Keeps an answer, in place of one that was too old to count. */
+/** Keeps an answer, in place of one from before `since`. False: there is one that counts, of another request. */
 export async function insertAnswer(
   db: Db,
   kept: KeptAnswer & { tokenId: number; key: string; createdAt: string },
-): Promise<void> {
+  since: string,
+): Promise<boolean> {
   const { fingerprint, runs } = kept
   const answer = JSON.stringify(runs.map(({ id, attachmentId, count }) => [id, attachmentId, count]))
   const row = { fingerprint, answer, created_at: kept.createdAt }
-  await db
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('idempotency')
     .values({ token_id: kept.tokenId, key: kept.key, ...row })
-    .onConflict((on) => on.columns(['token_id', 'key']).doUpdateSet(row))
-    .execute()
+    .onConflict((on) =>
+      on.columns(['token_id', 'key']).doUpdateSet(row).where('idempotency.created_at', '<', since),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
 }
 
 export async function deleteAnswersBefore(db: Db, day: string): Promise<void> {

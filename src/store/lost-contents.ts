@@ -1,7 +1,7 @@
 // Contents that are known to be lost: rows name them, and no file of theirs is there. Usually there are none.
 
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { dialectOf } from './engine.ts'
 import type { Db, Row } from './tables.ts'
 
 /** `fault`: what was wrong with it, in words; `since`: when that became known. */
@@ -11,8 +11,7 @@ const AT_ONCE = 500
 
 /** By SHA-256; none in a database of a schema that knows of no lost contents. */
 export async function selectLostContents(db: Db): Promise<LostContent[]> {
-  const table = sql<{ name: string }>`select name from sqlite_schema where name = 'lost_contents'`
-  if ((await table.execute(db)).rows.length === 0) return []
+  if (!(await dialectOf(db).hasTable(db, 'lost_contents'))) return []
   return db.selectFrom('lost_contents').selectAll().orderBy('sha256').execute()
 }
 

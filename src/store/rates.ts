@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
 import type { Window } from '../providers/provider.ts'
+import { dialectOf } from './engine.ts'
 import type { Db, Row } from './tables.ts'
 
 const ROWS_AT_ONCE = 500 // some milliseconds; between two statements others have their turn
@@ -25,20 +25,13 @@ export function selectRatesOfSeries(
 
 /**
  * All rates of one series, oldest first, as text: on each line a date, its value, and `r` with its decimals where it is
- * rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps (SQLite only).
+ * rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps.
  */
 export async function selectColumnOfSeries(
   db: Db,
   seriesId: number,
 ): Promise<{ count: number; lines: Buffer }> {
-  const { rows } = await sql<{ count: number; lines: Buffer | null }>`
-    select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
-    from (
-      select rate_date || value || coalesce('r' || rounded_to, '') as line
-      from rates where series_id = ${seriesId} order by rate_date
-    )
-  `.execute(db)
-  const [{ count, lines } = { count: 0, lines: null }] = rows
+  const { count, lines } = await dialectOf(db).columnOfSeries(db, seriesId)
   return { count, lines: lines ?? Buffer.alloc(0) }
 }
 
@@ -158,8 +151,8 @@ async function findRefinableDayOf(
 
 /**
  * Stores rates as committed at `storedAt` (milliseconds since 1970), replacing those of the same series and day. They
- * travel as one JSON text, because a chunk has thousands of them and a parameter each costs ten times as much (SQLite
- * only). By series in it, each a date and its value in one string, because SQLite parses again what it takes out of a
+ * travel as one JSON text, because a chunk has thousands of them and a parameter each costs ten times as much. By
+ * series in it, each a date and its value in one string, because SQLite parses again what it takes out of a
  * list in a list.
  */
 export async function upsertRates(
@@ -182,14 +175,7 @@ async function upsertSome(
     bySeries.getOrInsertComputed(`${series_id} ${rounded_to ?? ''}`, () => []).push(rate_date + value)
   }
   const sent = JSON.stringify(Object.fromEntries(bySeries))
-  await sql`
-    insert into rates (series_id, rate_date, value, rounded_to, stored_at)
-    select cast(series.key as integer), substr(rate.value, 1, 10), substr(rate.value, 11),
-      nullif(substr(series.key, instr(series.key, ' ') + 1), ''), ${storedAt}
-    from json_each(${sent}) as series, json_each(series.value) as rate where true
-    on conflict (series_id, rate_date) do update
-      set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at
-  `.execute(db)
+  await dialectOf(db).upsertRates(db, sent, storedAt)
 }
 
 /** Notes for each series that its rates changed at this data revision. */

@@ -1,9 +1,8 @@
 // When the values of a series were committed. A sync stores thousands of values at once, so the instants of a series are
 // told as runs: each from a day on, until the next begins.
 
-import { sql } from 'kysely'
 import type { IsoDate } from '../dates.ts'
-import { snapshot } from './engine.ts'
+import { dialectOf, snapshot } from './engine.ts'
 import { type RateRevision, selectRevisionsOf } from './record.ts'
 import { findSeriesRevision } from './series.ts'
 import type { Db } from './tables.ts'
@@ -19,8 +18,8 @@ export type ValueRecord = {
 }
 
 /**
- * The instants of a series, by day; undefined when its values are not of this data revision any more (SQLite only: a row
- * for each value would take as long as the whole export).
+ * The instants of a series, by day; undefined when its values are not of this data revision any more (a row for each
+ * value would take as long as the whole export).
  */
 export function selectStoredAtRuns(
   db: Db,
@@ -28,26 +27,14 @@ export function selectStoredAtRuns(
 ): Promise<StoredAtRun[] | undefined> {
   return snapshot(db, async (trx) => {
     if ((await findSeriesRevision(trx, series.id)) !== series.revision) return undefined
-    return selectRuns(trx, series.id)
+    return dialectOf(trx).storedAtRuns(trx, series.id)
   })
 }
 
 /** What says which values a series had at an instant, in milliseconds since 1970. */
 export async function selectValueRecord(db: Db, seriesId: number, instant: number): Promise<ValueRecord> {
   return {
-    stored: await selectRuns(db, seriesId),
+    stored: await dialectOf(db).storedAtRuns(db, seriesId),
     revisions: await selectRevisionsOf(db, seriesId, new Date(instant).toISOString()),
   }
-}
-
-async function selectRuns(db: Db, seriesId: number): Promise<StoredAtRun[]> {
-  const { rows } = await sql<StoredAtRun>`
-    select rate_date as "from", stored_at as storedAt
-    from (
-      select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
-      from rates where series_id = ${seriesId}
-    )
-    where before is not stored_at order by rate_date
-  `.execute(db)
-  return rows
 }

@@ -7,7 +7,7 @@ import { findAnswer, type Run } from '../../store/idempotency.ts'
 import type { Db } from '../../store/tables.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { Arrivals } from './arrivals.ts'
-import { fingerprintOf, storeBatch } from './batch.ts'
+import { fingerprintOf, type IdempotencyRecord, storeBatch } from './batch.ts'
 import { type Batch, checkReferences, checkUpload } from './documents.ts'
 import { healLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, quotasOf } from './quotas.ts'
@@ -69,19 +69,17 @@ export async function acceptUpload(
   const record =
     key === undefined ? undefined : { tokenId, key, fingerprint: await fingerprintOf(batch), forgetBefore }
   // Before the references are looked up: what was kept is kept, though its agent may be inactive by now.
-  const kept = record && (await findAnswer(db, tokenId, record.key, forgetBefore))
-  if (kept && kept.fingerprint !== record.fingerprint) {
-    throw new AppError('conflict', 'Idempotency-Key was used with another body')
-  }
-  if (kept) {
+  const repeated = record && (await repeatedUpload(db, batch, record))
+  if (repeated) {
     await healLostContents(db, blobs, batch)
     await batch.contents.discard()
-    return { batch, isRepeated: true, runs: kept.runs, deleted: await deletedAmong(db, kept.runs) }
+    return repeated
   }
   checkCompanyAccess(access, batch.companyId)
   checkAgentAccess(access, batch.agentId)
   await checkReferences(db, batch)
   const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  if (!runs) return acceptedMeanwhile(db, batch, record)
   wakeHooks()
   const newest = runs.at(-1)
   if (newest) {
@@ -92,6 +90,31 @@ export async function acceptUpload(
     })
   }
   return { batch, isRepeated: false, runs, deleted: [] }
+}
+
+/** What the same request made before; undefined: there was none. @throws AppError `conflict` for another upload */
+async function repeatedUpload(
+  db: Db,
+  batch: Batch,
+  { tokenId, key, fingerprint, forgetBefore }: IdempotencyRecord,
+): Promise<Accepted | undefined> {
+  const kept = await findAnswer(db, tokenId, key, forgetBefore)
+  if (!kept) return undefined
+  if (kept.fingerprint !== fingerprint) {
+    throw new AppError('conflict', 'Idempotency-Key was used with another body')
+  }
+  return { batch, isRepeated: true, runs: kept.runs, deleted: await deletedAmong(db, kept.runs) }
+}
+
+/** Of two equal requests at once one is kept, and the other one, which came to another process, gets its answer. */
+async function acceptedMeanwhile(
+  db: Db,
+  batch: Batch,
+  record: IdempotencyRecord | undefined,
+): Promise<Accepted> {
+  const repeated = record && (await repeatedUpload(db, batch, record))
+  if (!repeated) throw new AppError('busy', 'The same request was being answered: send it again')
+  return repeated
 }
 
 /** Answers of requests from before this instant are not given again. */

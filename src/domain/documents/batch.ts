@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import { storageError } from '../../storage-error.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { insertDocuments } from '../../store/documents.ts'
-import { atomically } from '../../store/engine.ts'
+import { atomically, orderCompany } from '../../store/engine.ts'
 import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
@@ -25,6 +25,7 @@ export type Sent = { at: string; tokenId: number | null }
 export type IdempotencyRecord = { tokenId: number; key: string; fingerprint: string; forgetBefore: string }
 
 const ROWS_AT_ONCE = 50
+const ANSWERED = Symbol('there is an answer already')
 const LOOKED_AT_AT_ONCE = 200 // a millisecond or two
 
 /** What two uploads have in common exactly if they ask for the same: ids, names, types and contents. */
@@ -47,7 +48,7 @@ export async function fingerprintOf({
 
 /**
  * Keeps a batch: first its bytes, under their final names and flushed, then its rows in one transaction. When
- * this returns, all of it is on disk.
+ * this returns, all of it is on disk. Undefined: meanwhile another request of its key was kept, and nothing of this one.
  * @throws AppError `disk-full`, `over-quota`, `busy` or `unavailable`, and like `checkReferences`; nothing is kept then
  */
 export async function storeBatch(
@@ -56,7 +57,7 @@ export async function storeBatch(
   batch: Batch,
   sent: Sent,
   record: IdempotencyRecord | undefined,
-): Promise<Run[]> {
+): Promise<Run[] | undefined> {
   const account = { companyId: batch.companyId, tokenId: sent.tokenId }
   const bytes = await bytesOf(batch)
   const checkRoomFor = async (among: Db) => checkQuotas(await quotasOf(among, account), bytes)
@@ -64,6 +65,7 @@ export async function storeBatch(
   try {
     await batch.contents.commit()
     return await atomically(db, async (trx) => {
+      await orderCompany(trx, batch.companyId)
       await checkReferences(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
       await checkRoomFor(trx) // again: another upload may have taken it meanwhile
       return insertBatch(trx, blobs, batch, sent, record)
@@ -72,6 +74,7 @@ export async function storeBatch(
     const failure = storageError(error)
     const isBusy = failure instanceof AppError && failure.code === 'busy' // and would be waited for again
     if (!isBusy) await removeContents(db, blobs, batch)
+    if (failure === ANSWERED) return undefined
     throw failure
   }
 }
@@ -100,7 +103,8 @@ async function insertBatch(
   if (record) {
     const { tokenId, key, fingerprint, forgetBefore } = record
     await deleteAnswersBefore(trx, forgetBefore)
-    await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt })
+    const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt }, forgetBefore)
+    if (!isFirst) throw ANSWERED
   }
   return runs
 }

@@ -1,3 +1,4 @@
+import { dialectOf } from '../engine.ts'
 import type { Db, Row, WithBoolean } from '../tables.ts'
 
 export type AgentRow = WithBoolean<Row<'agents'>, 'active'>
@@ -54,6 +55,7 @@ export async function insertAgent(
     .values({ ...rest, active: active ? 1 : 0, created_at })
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (rest.id !== undefined) await dialectOf(db).moveIds(db, 'agents', row.id)
   return withActive(row)
 }
 

@@ -1,3 +1,4 @@
+import { dialectOf } from '../engine.ts'
 import type { Db, Row } from '../tables.ts'
 
 export type CompanyRow = Row<'companies'>
@@ -35,7 +36,7 @@ export function findCompanyOfCode(db: Db, code: string): Promise<CompanyRow | un
 }
 
 /** Adds a company, under the next free id if it brings none. */
-export function insertCompany(
+export async function insertCompany(
   db: Db,
   company: {
     id?: number | undefined
@@ -46,11 +47,13 @@ export function insertCompany(
   },
 ): Promise<CompanyRow> {
   const { createdAt: created_at, ...rest } = company
-  return db
+  const row = await db
     .insertInto('companies')
     .values({ ...rest, created_at })
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (rest.id !== undefined) await dialectOf(db).moveIds(db, 'companies', row.id)
+  return row
 }
 
 export async function updateCompany(

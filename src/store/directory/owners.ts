@@ -1,3 +1,4 @@
+import { dialectOf } from '../engine.ts'
 import type { Db, Row } from '../tables.ts'
 
 /** `company_id` is null for an owner that may own documents of any company. */
@@ -30,16 +31,18 @@ export function findOwner(db: Db, id: number): Promise<OwnerRow | undefined> {
 }
 
 /** Adds an owner, under the next free id if it brings none. */
-export function insertOwner(
+export async function insertOwner(
   db: Db,
   owner: { id?: number | undefined; name: string; company_id: number | null; createdAt: string },
 ): Promise<OwnerRow> {
   const { createdAt: created_at, ...rest } = owner
-  return db
+  const row = await db
     .insertInto('owners')
     .values({ ...rest, created_at })
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (rest.id !== undefined) await dialectOf(db).moveIds(db, 'owners', row.id)
+  return row
 }
 
 export async function updateOwner(
