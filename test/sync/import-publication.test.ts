@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { createHook } from '../../src/domain/hooks/hooks.ts'
 import type { SeriesInFile } from '../../src/domain/rates/export-file.ts'
 import { needHookKey } from '../../src/store/hooks/key.ts'
-import { importRates } from '../../src/sync/import.ts'
+import { importRates } from '../../src/sync/import/import.ts'
 import { daysFrom, openDesk } from '../support/rates/memory-bank.ts'
 
 const SIDES = { 317: 'compra', 318: 'venta' } as const
@@ -19,8 +19,7 @@ async function openHooked(t: Parameters<typeof openDesk>[0]) {
   const events = ['rates.published', 'sync.failed'] as const
   await createHook(desk.db, await needHookKey(desk.dataDir), { ...hook, events: [...events] }, 'then')
   const read = async (from: string, to: string, codes: readonly (keyof typeof SIDES)[] = [317, 318]) => {
-    const { db, dataDir, clock, bank } = desk
-    const deps = { db, dataDir, clock: clock.read, providers: [bank.provider] }
+    const deps = { ...desk.deps, providers: [desk.bank.provider] }
     const files = codes.map((code) => fileOf(code, daysFrom(from, to)))
     const options = { replace: false, dryRun: false }
     return importRates({ ...deps, signal: new AbortController().signal }, files, options)

@@ -1,15 +1,15 @@
 // Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
 // stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
 
-import type { SeriesInFile } from '../domain/rates/export-file.ts'
-import { reasonOf } from '../errors.ts'
-import type { Provider } from '../providers/provider.ts'
-import { atomically, type Lock } from '../store/engine.ts'
-import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../store/sync-runs.ts'
-import { importPair } from './import-pair.ts'
-import { type Matched, matched } from './import-series.ts'
-import { type LockDeps, underSyncLock } from './lock.ts'
-import { closeAndTell } from './publication.ts'
+import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import { reasonOf } from '../../errors.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { atomically, type Lock } from '../../store/engine.ts'
+import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../../store/sync-runs.ts'
+import { type LockDeps, underSyncLock } from '../lock.ts'
+import { closeAndTell } from '../publication.ts'
+import { importPair } from './pair.ts'
+import { type Matched, matched } from './series.ts'
 
 const COUNTED = ['inserted', 'updated', 'unchanged', 'kept'] as const
 

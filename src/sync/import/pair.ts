@@ -1,18 +1,18 @@
 // What an import stores of one pair, in one transaction: a killed import leaves whole pairs (decisions 2.21).
 
-import type { Clock, IsoDate } from '../dates.ts'
-import type { SeriesInFile } from '../domain/rates/export-file.ts'
-import { type Interval, joined, runsOf, without } from '../intervals.ts'
-import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
-import { raiseRevision } from '../store/meta.ts'
-import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
-import { insertCoverageChanges, insertRevisions } from '../store/record.ts'
-import { insertSeries } from '../store/series.ts'
-import type { SyncCounts } from '../store/sync-runs.ts'
-import type { Db } from '../store/tables.ts'
-import { type Changes, changesOf } from './accept.ts'
-import { type Matched, newSeries } from './import-series.ts'
-import { noteNewDays } from './publication.ts'
+import type { Clock, IsoDate } from '../../dates.ts'
+import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import { type Interval, joined, runsOf, without } from '../../intervals.ts'
+import { type Coverage, replaceCoverage, selectCoverage } from '../../store/coverage.ts'
+import { raiseRevision } from '../../store/meta.ts'
+import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../../store/rates.ts'
+import { insertCoverageChanges, insertRevisions } from '../../store/record.ts'
+import { insertSeries } from '../../store/series.ts'
+import type { SyncCounts } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
+import { type Changes, changesOf } from '../accept.ts'
+import { noteNewDays } from '../publication.ts'
+import { type Matched, newSeries } from './series.ts'
 
 export type PairCounts = SyncCounts & { kept: number }
 
