@@ -98,6 +98,17 @@ export function rounded(value: string, places: number): string {
   return new Exact(value).toDecimalPlaces(places, Decimal.ROUND_HALF_UP).toFixed()
 }
 
+/** A decimal to so many significant digits, half-even, without trailing zeros. */
+export function significant(value: string, digits: number): string {
+  return new Exact(value).toSignificantDigits(digits).toFixed()
+}
+
+/** How many digits stand after the point. */
+export function placesOf(decimal: string): number {
+  const point = decimal.indexOf('.')
+  return point < 0 ? 0 : decimal.length - point - 1
+}
+
 /** Whether two decimals differ by at most half a unit of the last of `decimals` places. */
 export function withinHalfUnit(a: string, b: string, decimals: number): boolean {
   return new Exact(a).minus(b).abs().times(2).lessThanOrEqualTo(new Exact(10).pow(-decimals))

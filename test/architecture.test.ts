@@ -29,11 +29,12 @@ const LAYERS = [
     'api',
     'credentials',
   ],
-  'sync',
+  ['sync', 'import'],
   'hooks',
   ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
   ['store', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'sqlite'],
+  'spreadsheets',
   'json',
   'words',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))
@@ -70,11 +71,13 @@ const DOORS: Record<string, (path: string) => boolean> = {
   htmlparser2: (path) =>
     path === 'src/http/documents/plain-text.ts' ||
     path === 'src/http/compat/bccr/xml.ts' ||
+    path === 'src/spreadsheets/xml.ts' ||
     path.startsWith('src/providers/'),
   preact: (path) => path.startsWith('src/web/'),
   '@preact/signals': (path) => path.startsWith('src/web/'),
   uplot: (path) => path === 'src/web/rates/chart.ts',
-  'csv-parse': (path) => path === 'src/domain/directory/file.ts',
+  'csv-parse': (path) => path === 'src/spreadsheets/csv.ts',
+  yauzl: (path) => path === 'src/spreadsheets/archive.ts',
 }
 
 type Import = { from: string; to: string; typeOnly: boolean }

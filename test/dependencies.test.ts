@@ -32,6 +32,7 @@ const ALLOWED: Record<string, string> = {
   'lru-cache': 'BlueOak-1.0.0',
   ofetch: 'MIT',
   preact: 'MIT', // the page
+  pend: 'MIT', // yauzl
   'prom-client': 'Apache-2.0',
   'range-parser': 'MIT',
   rou3: 'MIT', // h3
@@ -40,6 +41,7 @@ const ALLOWED: Record<string, string> = {
   ufo: 'MIT', // ofetch
   uplot: 'MIT', // the chart of the page: a third of what others weigh
   valibot: 'MIT',
+  yauzl: 'MIT', // reads archives, of which it believes no size; whole libraries of workbooks pass values through floats
 }
 
 type Package = {

@@ -85,6 +85,18 @@ export const CALL = {
     integer(0, 36_500),
   ),
   format: call('FORM', 'csv or ndjson', oneOf('csv', 'ndjson')),
+  bccr: flag("FILE is one that the central bank's website hands out"),
+  indicator: call(
+    'CODE',
+    'the code at the bank of the one that FILE is of, such as 318; else its titles say',
+    nonEmpty,
+  ),
+  decimal: call(
+    'SIGN',
+    'comma or point: the decimal sign of numbers that are text, where they leave it open',
+    oneOf('comma', 'point'),
+  ),
+  exact: flag('its values are as published, and not rounded to the decimals that it shows'),
   replace: flag('replace exact values, too, by those of the file; what they were is kept as a revision'),
   'dry-run': flag('only say what would be deleted'),
   url: call('URL', 'address of the server; else that of --host and --port', httpUrl),

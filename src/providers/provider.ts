@@ -142,6 +142,31 @@ export type Session = {
   notices(): Notice[]
 }
 
+/** A file that the source hands out on its website, and what is known of it. */
+export type SpreadsheetFile = {
+  bytes: Buffer
+  /** The series that it may be of. */
+  series: readonly { code: string; name: string }[]
+  /** The code of the one that it is of; undefined: it says so itself. */
+  code: string | undefined
+  /** The decimal sign of numbers that are text; undefined: the numbers themselves say which. */
+  decimal: 'comma' | 'point' | undefined
+  /** Whether its values are as published; else they are rounded to the decimals that it shows. */
+  exact: boolean
+  /** No value can be of a later day. */
+  lastDay: IsoDate
+}
+
+/** What a file says of one series, by day; `place` is where a person finds a value in it. */
+export type SpreadsheetSeries = {
+  code: string
+  values: { day: IsoDate; value: string; roundedTo: number | undefined; place: string }[]
+  covered: Interval[]
+}
+
+/** @throws AppError `failed`, which names each bad cell, for a file that is not understood as a whole */
+export type SpreadsheetReader = (file: SpreadsheetFile) => Promise<SpreadsheetSeries[]>
+
 /** A source of rates: all that the rest of the program knows of it. */
 export type Provider = {
   code: string
@@ -168,6 +193,8 @@ export type Provider = {
   /** In the order in which they are read: what matters most first, and first of all the group of the benchmark. */
   groups: readonly SeriesGroup[]
   connect(settings: ProviderSettings, signal: AbortSignal, tuning?: RequestTuning): Session
+  /** Loads what reads files of its website; undefined: there are none. */
+  spreadsheets?: () => Promise<SpreadsheetReader>
 }
 
 /** The source did not give a valid answer; the message is for a run's record and holds no secret. */

@@ -3,6 +3,7 @@
 
 import { type IsoDate, latest } from '../dates.ts'
 import { joined } from '../intervals.ts'
+import { plainName } from '../providers/plain-name.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import { replaceCoverage } from '../store/coverage.ts'
 import { atomically } from '../store/engine.ts'
@@ -241,8 +242,4 @@ function rejectedInWords(asked: string, rejected: readonly string[]): string {
   return rejected.length === 1
     ? `${asked}: row rejected: ${first}`
     : `${asked}: ${rejected.length} rows rejected, the first: ${first}`
-}
-
-function plainName(name: string): string {
-  return name.normalize('NFD').replace(/\p{M}/gu, '').replace(/\s+/g, ' ').trim().toLowerCase()
 }

@@ -32,18 +32,18 @@ export async function noteNewDays(
   await insertHookDays(trx, providerId, [...new Set(gained.map(({ rate_date }) => rate_date))])
 }
 
-/** Closes the record of a run, and queues what hooks are told of it. `stopped`: it ended early because the program did. */
+/** Closes the record of a run, and queues what hooks are told of it. `tellFailure`: of a failed run, too. */
 export function closeAndTell(
   db: Db,
   provider: Provider,
   runId: number,
   end: RunEnd,
-  { stopped, lock }: { stopped: boolean; lock: Lock },
+  { tellFailure: isFailureTold, lock }: { tellFailure: boolean; lock: Lock | undefined },
 ): Promise<SyncRunRow> {
   const work = async (trx: Db) => {
     const run = await closeRun(trx, runId, end)
     await tellDays(trx, provider, run, end.finishedAt)
-    if (!stopped) await tellFailure(trx, provider, run, end.finishedAt)
+    if (isFailureTold) await tellFailure(trx, provider, run, end.finishedAt)
     return run
   }
   return atomically(db, work, lock)

@@ -137,7 +137,7 @@ async function recordRun(
     tokenOnly,
   }
   const run = await closeAndTell(db, provider, record.runId, end, {
-    stopped: request.signal.aborted,
+    tellFailure: !request.signal.aborted, // a run that ended because the program did is no failure
     lock,
   })
   deps.ended?.()

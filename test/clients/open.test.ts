@@ -4,9 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { temporaryDirectory } from '../support/app.ts'
-import { KEY, leadHere, openForClients, readBy, run, TODAY, worth } from './support.ts'
+import { KEY, leadHere, openForClients, readBy, run, saveByCalc, TODAY, worth } from './support.ts'
 
 const app = await openForClients({ listen: { compat: { open: 'any', serveRounded: false } } })
 const { url } = app.app
@@ -44,20 +43,7 @@ test("curl reads one value, and Hacienda's dollar where https_proxy leads here",
 
 test('LibreOffice Calc reads numbers from the table with semicolons and decimal commas', async (t) => {
   const dir = temporaryDirectory(t)
-  await run(
-    'soffice',
-    [
-      `-env:UserInstallation=${pathToFileURL(join(dir, 'profile'))}`,
-      '--headless',
-      '--infilter=Text - txt - csv (StarCalc):59,34,76,1,,5130,false,true', // ; " UTF-8, from line 1, es-CR
-      '--convert-to',
-      'fods',
-      '--outdir',
-      dir,
-      `${url}/k/${KEY}/v2/rates.csv?dialecto=es-CR&base=USD&quotes=CRC`,
-    ],
-    { HOME: dir },
-  )
+  await saveByCalc(dir, `${url}/k/${KEY}/v2/rates.csv?dialecto=es-CR&base=USD&quotes=CRC`, 'fods')
   const sheet = readFileSync(join(dir, 'rates.fods'), 'utf8')
   const numbers = [...sheet.matchAll(/office:value-type="float" office:value="([^"]+)"/g)]
   assert.deepEqual(

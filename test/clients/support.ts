@@ -9,6 +9,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { selfSigned } from '../../src/cli/commands/certificates/certificate.ts'
 import { addKey } from '../api/compat/asmx.ts'
@@ -126,4 +127,12 @@ export async function leadHere(t: TestContext, app: TestApp, hosts: [string, ...
 
 function portOf(server: { address(): unknown }): number {
   return (server.address() as AddressInfo).port
+}
+
+/** Has LibreOffice Calc open a CSV, a file or a URL, as a person in Costa Rica does, and save it beside in another form. */
+export async function saveByCalc(dir: string, source: string, form: 'fods' | 'xlsx'): Promise<void> {
+  const csv = 'Text - txt - csv (StarCalc):59,34,76,1,,5130,false,true' // ; " UTF-8, from line 1, es-CR
+  const profile = `-env:UserInstallation=${pathToFileURL(join(dir, 'profile'))}`
+  const words = ['--headless', `--infilter=${csv}`, '--convert-to', form, '--outdir', dir, source]
+  await run('soffice', [profile, ...words], { HOME: dir })
 }

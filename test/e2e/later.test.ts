@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { dayCell, TWO, workbookOf } from '../support/rates/workbooks.ts'
 import { directory, run, serve, start } from './executable.ts'
 
 test('commands load what they alone need', async (t) => {
@@ -34,6 +35,15 @@ test('commands load what they alone need', async (t) => {
   writeFileSync(rates, readFileSync(rates, 'utf8').replace('\n', '\n{"of":"another program"}\n'))
   const refused = await run(t, ['import', rates, ...at])
   assert.deepEqual([refused.code, refused.err.includes(rates)], [1, true])
+
+  const bank = join(home, 'bank.xlsx')
+  const cells = [dayCell('2025-03-10'), { n: '503.89999999999998', style: TWO }]
+  writeFileSync(bank, await workbookOf({ Datos: [['Fecha', 'Tipo cambio venta'], cells] }))
+  const imported = await run(t, ['import', '--bccr', bank, ...at])
+  assert.deepEqual([imported.code, imported.out.includes('1 new')], [0, true], imported.err)
+  writeFileSync(bank, 'PK and no more')
+  const damaged = await run(t, ['import', '--bccr', bank, ...at])
+  assert.deepEqual([damaged.code, damaged.err.includes('the workbook cannot be read')], [1, true])
 })
 
 test('an agent speaks MCP with it over stdin and over HTTP', async (t) => {

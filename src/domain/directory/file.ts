@@ -5,8 +5,8 @@
 //        description, active. Separated by commas, or by semicolons or tabs if the header is (Excel in Spanish).
 //        An empty cell is a field that is left out.
 
-import { CsvError, parse } from 'csv-parse/sync'
 import { AppError, reasonOf } from '../../errors.ts'
+import { csvRecords, separatorIn } from '../../spreadsheets/csv.ts'
 
 export const KINDS = ['company', 'owner', 'agent'] as const
 export type Kind = (typeof KINDS)[number]
@@ -65,7 +65,11 @@ function parseJson(text: string): unknown {
 }
 
 function readCsv(text: string): DirectoryFile {
-  const [head, ...records] = parseCsv(text)
+  const separator = separatorIn(text.split(/[\r\n]/, 1)[0] ?? '')
+  const [head, ...records] = csvRecords(text, separator).map(({ line, cells }) => ({
+    cells,
+    place: `line ${line}`,
+  }))
   if (!head)
     return {
       rows: [],
@@ -107,30 +111,4 @@ function headMistakes(columns: readonly string[], place: string): Mistake[] {
   for (const needed of ['kind', 'id'])
     if (!columns.includes(needed)) found.push(`must have a column ${needed}`)
   return found.map((message) => ({ place, field: 'header', message }))
-}
-
-function parseCsv(text: string): { cells: string[]; place: string }[] {
-  const plain = text.replaceAll(/\r\n?/g, '\n')
-  const [first = ''] = plain.split('\n', 1)
-  const delimiter = [';', '\t'].find((one) => first.includes(one)) ?? ','
-  const records: { cells: string[]; place: string }[] = []
-  try {
-    parse(plain, {
-      delimiter,
-      record_delimiter: '\n',
-      trim: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-      on_record(cells, { lines }) {
-        const first = lines - (cells.join('').split('\n').length - 1) // `lines` is where the row ends
-        records.push({ cells, place: `line ${first}` })
-        return null
-      },
-    })
-    return records
-  } catch (error) {
-    if (error instanceof CsvError)
-      throw new AppError('failed', `it is not CSV: ${error.message}`, { cause: error })
-    throw error
-  }
 }

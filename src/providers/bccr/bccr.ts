@@ -47,6 +47,7 @@ export const bccr: Provider = {
     { name: PARITY_TABLE, table: PARITY_TABLE, indicators: undefined, chunkDays: 92, startsOn: undefined },
   ],
   connect: openSession,
+  spreadsheets: async () => (await import('./sheets/read.ts')).readBankFile,
 }
 
 /** A session whose waiting and bounds a test may replace. */

@@ -75,7 +75,7 @@ function dollarSeries(externalCode: string, name: string, rateType: 'compra' | '
     unit: 'CRC por USD',
     periodicity: 'diaria',
     table: DOLLAR_TABLE,
-    plausibleRange: undefined,
+    plausibleRange: { low: '400', high: '700' },
   }
 }
 

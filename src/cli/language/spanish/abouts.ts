@@ -29,7 +29,10 @@ en marcha.`,
   import: `Un archivo alterado, o al que le falta el final, se rechaza por completo. Los valores nuevos se guardan con el instante
 que dice el archivo, y los días que él conoce se conocen aquí. Los valores redondeados pasan a ser los del archivo
 donde este tiene más dígitos. Un valor exacto nunca cambia sin --replace: los que difieren se cuentan, y el código de
-salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un segundo.`,
+salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un segundo.
+Con --bccr, ARCHIVO es uno de los que da el sitio web del Banco Central, un .xlsx o lo mismo en CSV: una fila por día,
+una columna por día, o los días del año por años. Los títulos dicen de qué indicador es; si no, --indicator. Entonces se
+conocen solo los días que tiene, y sus valores están redondeados a los decimales que muestra.`,
   web: `El enlace inicia la sesión de un navegador con una clave (tipos de cambio), con un token (documentos) o con ambos.
 Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los secretos no hacen falta ni se muestran.
 La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la

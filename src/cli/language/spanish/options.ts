@@ -88,6 +88,12 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   before: 'solo los que tienen un id menor, para continuar donde terminó la lista anterior',
   'older-than': 'solo lo que se cargó hace al menos esta cantidad de días (de 24 horas)',
   format: 'csv o ndjson',
+  bccr: 'ARCHIVO es uno de los que da el sitio web del Banco Central',
+  indicator:
+    'código en el banco del indicador que tiene ARCHIVO, por ejemplo 318; si no se indica, lo dicen sus títulos',
+  decimal:
+    'comma (coma) o point (punto): el signo decimal de los números que son texto, cuando ellos no lo dicen',
+  exact: 'sus valores son los publicados, sin redondear a los decimales que muestra',
   replace:
     'reemplaza también valores exactos por los del archivo; el valor anterior se conserva como revisión',
   'dry-run': 'solo dice qué se eliminaría',

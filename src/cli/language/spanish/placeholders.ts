@@ -19,6 +19,7 @@ const PLACEHOLDERS: Record<string, string> = {
   PORT: 'PUERTO',
   SECONDS: 'SEGUNDOS',
   SIDE: 'LADO',
+  SIGN: 'SIGNO',
   SIZE: 'TAMAÑO',
   STATE: 'ESTADO',
   TIME: 'TIEMPO',

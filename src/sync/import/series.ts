@@ -1,12 +1,12 @@
 // Which stored series are those of an imported file. A series goes by its provider and code; it must be the same pair and
 // side here.
 
-import type { SeriesInFile } from '../domain/rates/export-file.ts'
-import { AppError } from '../errors.ts'
-import type { Provider } from '../providers/provider.ts'
-import { selectProviders } from '../store/providers.ts'
-import { type SeriesRow, selectSeries } from '../store/series.ts'
-import type { Db } from '../store/tables.ts'
+import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import { AppError } from '../../errors.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { selectProviders } from '../../store/providers.ts'
+import { type SeriesRow, selectSeries } from '../../store/series.ts'
+import type { Db } from '../../store/tables.ts'
 
 /** A series of the file, and the stored one that it is; undefined: it is to be made. */
 export type Matched = {

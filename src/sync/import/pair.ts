@@ -1,112 +1,26 @@
-// Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
-// stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
+// What an import stores of one pair, in one transaction: a killed import leaves whole pairs (decisions 2.21).
 
-import type { Clock, IsoDate } from '../dates.ts'
-import type { SeriesInFile } from '../domain/rates/export-file.ts'
-import { reasonOf } from '../errors.ts'
-import { type Interval, joined, runsOf, without } from '../intervals.ts'
-import type { Provider } from '../providers/provider.ts'
-import { type Coverage, replaceCoverage, selectCoverage } from '../store/coverage.ts'
-import { atomically, type Lock } from '../store/engine.ts'
-import { raiseRevision } from '../store/meta.ts'
-import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../store/rates.ts'
-import { insertCoverageChanges, insertRevisions } from '../store/record.ts'
-import { insertSeries } from '../store/series.ts'
-import { closeRun, INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../store/sync-runs.ts'
-import type { Db } from '../store/tables.ts'
-import { type Changes, changesOf } from './accept.ts'
-import { type Matched, matched, newSeries } from './import-series.ts'
-import { type LockDeps, underSyncLock } from './lock.ts'
+import type { Clock, IsoDate } from '../../dates.ts'
+import type { SeriesInFile } from '../../domain/rates/export-file.ts'
+import { type Interval, joined, runsOf, without } from '../../intervals.ts'
+import { type Coverage, replaceCoverage, selectCoverage } from '../../store/coverage.ts'
+import { raiseRevision } from '../../store/meta.ts'
+import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../../store/rates.ts'
+import { insertCoverageChanges, insertRevisions } from '../../store/record.ts'
+import { insertSeries } from '../../store/series.ts'
+import type { SyncCounts } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
+import { type Changes, changesOf } from '../accept.ts'
+import { noteNewDays } from '../publication.ts'
+import { type Matched, newSeries } from './series.ts'
 
-export type ImportDeps = LockDeps & {
-  providers: readonly Provider[]
-  signal: AbortSignal
-}
+export type PairCounts = SyncCounts & { kept: number }
 
-export type ImportOptions = {
-  /** Whether exact values may be replaced by others. */
-  replace: boolean
-  /** Whether it is only counted. */
-  dryRun: boolean
-}
-
-/** What an import did of one provider, or would do; `kept` are exact values of which the file has others. */
-export type ImportEnd = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
-
-/**
- * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have; then
- * nothing was changed
- */
-export async function importRates(
-  deps: ImportDeps,
-  files: readonly SeriesInFile[],
-  options: ImportOptions,
-): Promise<ImportEnd[]> {
-  const work = async (lock?: Lock) => importAll({ ...deps, lock }, await matched(deps, files), options)
-  return options.dryRun ? work() : underSyncLock(deps, work)
-}
-
-type Importing = ImportDeps & { lock: Lock | undefined }
-
-async function importAll(
-  deps: Importing,
-  series: readonly Matched[],
-  options: ImportOptions,
-): Promise<ImportEnd[]> {
-  const ends: ImportEnd[] = []
-  for (const [id, ofProvider] of Map.groupBy(series, ({ providerId }) => providerId)) {
-    ends.push(await importProvider(deps, id, ofProvider, options))
-  }
-  return ends
-}
-
-async function importProvider(
-  { db, clock, signal, lock }: Importing,
-  providerId: number,
-  series: readonly Matched[],
-  options: ImportOptions,
-): Promise<ImportEnd> {
-  const provider = series[0]?.provider.code ?? ''
-  const end: ImportEnd = { provider, inserted: 0, updated: 0, unchanged: 0, kept: 0, run: undefined }
-  const range = rangeOf(series)
-  const run = { providerId, trigger: 'import', ...range, startedAt: clock().toISOString() } as const
-  const runId = options.dryRun ? undefined : await atomically(db, (trx) => insertRun(trx, run), lock)
-  let problem: string | undefined
-  try {
-    // Both sides of a pair together, as a sync stores them.
-    for (const sides of Map.groupBy(series, ({ file }) => file.series.pair).values()) {
-      if (signal.aborted) {
-        problem = `${INTERRUPTED}: the program was stopped`
-        break
-      }
-      const counts = await atomically(db, (trx) => importPair(trx, sides, { ...options, clock, runId }), lock)
-      end.inserted += counts.inserted
-      end.updated += counts.updated
-      end.unchanged += counts.unchanged
-      end.kept += counts.kept
-    }
-  } catch (error) {
-    problem = reasonOf(error)
-  }
-  if (!problem && end.kept > 0)
-    problem = `${end.kept} exact values were kept of which the file has others: see --replace`
-  const { inserted, updated, unchanged } = end
-  if (runId !== undefined) {
-    const status = problem === undefined ? 'ok' : inserted + updated + unchanged > 0 ? 'parcial' : 'error'
-    const message = problem ?? null
-    const finishedAt = clock().toISOString()
-    const facts = { inserted, updated, unchanged, status, message, finishedAt } as const
-    end.run = await atomically(db, (trx) => closeRun(trx, runId, facts), lock)
-  }
-  return end
-}
-
-type PairCounts = SyncCounts & { kept: number }
-
-async function importPair(
+/** Both sides of a pair in the caller's transaction; without a run nothing is stored. */
+export async function importPair(
   trx: Db,
   sides: readonly Matched[],
-  options: ImportOptions & { clock: Clock; runId: number | undefined },
+  options: { replace: boolean; clock: Clock; runId: number | undefined },
 ): Promise<PairCounts> {
   const sum = { inserted: 0, updated: 0, unchanged: 0, kept: 0 }
   const changedIds = new Set<number>()
@@ -127,6 +41,7 @@ async function importPair(
     sum.kept += kept
     if (!id || options.runId === undefined) continue
     await storeChanges(trx, file, changes, { before, now, runId: options.runId })
+    if (stored) await noteNewDays(trx, { provider, providerId, series: [stored] }, changes.writes, before)
     const known = answered.get(id) ?? []
     const covered = file.covered.reduce((days, one) => joined(days, one), known)
     const isCoverageNew = JSON.stringify(covered) !== JSON.stringify(known)
@@ -225,15 +140,4 @@ async function forgetExact(
   if (known.length === 0 || rounded.length === 0) return
   const left = rounded.reduce((days, one) => without(days, one), known)
   await replaceCoverage(trx, 'exact', new Map([[id, left]]), now.getTime())
-}
-
-function rangeOf(series: readonly Matched[]): { dateFrom: string; dateTo: string } {
-  const days = series
-    .flatMap(({ file: { covered, values } }) => [
-      ...[covered[0]?.from, covered.at(-1)?.to],
-      ...[values[0]?.rate_date, values.at(-1)?.rate_date],
-    ])
-    .filter((day) => day !== undefined)
-    .sort()
-  return { dateFrom: days[0] ?? '', dateTo: days.at(-1) ?? '' }
 }

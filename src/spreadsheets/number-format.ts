@@ -1,0 +1,49 @@
+// How a workbook shows a number, from the code of its format (ECMA-376, 18.8.30 and 18.8.31): with how many decimals, or as
+// a day. What is neither, such as a percentage or a time, is told apart, so that it is not taken for a plain number.
+
+import type { NumberFormat } from './cells.ts'
+
+// Those below 164 have no code in the file. Others of them are times, fractions or depend on the language of the program.
+const BUILT_IN: Record<number, string> = {
+  0: 'General',
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  14: 'dd/mm/yyyy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  22: 'dd/mm/yyyy hh:mm',
+  37: '#,##0',
+  38: '#,##0',
+  39: '#,##0.00',
+  40: '#,##0.00',
+  41: '#,##0',
+  42: '#,##0',
+  43: '#,##0.00',
+  44: '#,##0.00',
+  49: '@',
+}
+const PLAIN = /^[#0?,]*[#0?](?:\.([#0?]*))?$/
+
+/** @param codes those of the file, by id */
+export function numberFormatOf(id: number, codes: ReadonlyMap<number, string>): NumberFormat {
+  const code = codes.get(id) ?? BUILT_IN[id]
+  return code === undefined ? { kind: 'other', code: `format ${id}` } : readFormat(code)
+}
+
+function readFormat(code: string): NumberFormat {
+  const [positive = ''] = code
+    .replace(/"[^"]*"|\[[^\]]*\]|[\\_*]./g, '') // texts, colours and currencies, single signs, spaces, filling
+    .split(';')
+  const bare = positive.replace(/[\s$€₡¢()-]/g, '')
+  if (/^(general|@)$/i.test(bare)) return { kind: 'general' }
+  if (/[dy]/i.test(bare) && !/[^dmyhs/.,:]/i.test(bare)) return { kind: 'day' }
+  const [all, decimals = ''] = PLAIN.exec(bare) ?? []
+  if (all === undefined || /,(\.|$)/.test(bare)) return { kind: 'other', code } // a comma at the end divides by 1000
+  return { kind: 'decimals', least: decimals.replace(/[^0?]/g, '').length, most: decimals.length }
+}
