@@ -19,6 +19,8 @@ export type BucketFault =
   | 'alter'
   | { delayMs: number }
   | { cutAt: number }
+  /** Sends no more, and leaves the connection open. */
+  | { silentAt: number }
 
 /** `name`: as in the S3 reference. `number` counts all calls from 0. */
 export type BucketCall = { name: string; key: string; number: number; bytes: number }
@@ -79,7 +81,8 @@ async function answerTo(bucket: PaperBucket, req: IncomingMessage, res: ServerRe
   if (fault === 'SlowDown') return send(res, failure(503, 'SlowDown'))
   if (fault === 'InternalError') return send(res, failure(500, 'InternalError'))
   if (fault === 'refuse') return send(res, failure(403, 'AccessDenied'))
-  if (typeof fault === 'object' && 'delayMs' in fault) await setTimeout(fault.delayMs)
+  if (typeof fault === 'object' && 'delayMs' in fault)
+    await setTimeout(fault.delayMs, undefined, { ref: false })
   const isHere = `${url.pathname}/`.startsWith(`/${bucket.bucket}/`)
   const wrong = isHere ? faultOfRequest(bucket, req, url, body) : failure(404, 'NoSuchBucket')
   const answer = wrong ?? act(bucket, { name, key, query: url.searchParams, req, body })
@@ -87,6 +90,10 @@ async function answerTo(bucket: PaperBucket, req: IncomingMessage, res: ServerRe
   const sent = Buffer.from(answer.body ?? '')
   if (fault === 'alter' && sent.length > 0)
     sent.writeUInt8(sent.readUInt8(sent.length >> 1) ^ 1, sent.length >> 1)
+  if (typeof fault === 'object' && 'silentAt' in fault) {
+    res.writeHead(answer.status, { ...answer.headers, 'content-length': sent.length })
+    return void res.write(sent.subarray(0, fault.silentAt))
+  }
   if (typeof fault === 'object' && 'cutAt' in fault && sent.length > fault.cutAt) {
     res.writeHead(answer.status, { ...answer.headers, 'content-length': sent.length })
     res.write(sent.subarray(0, fault.cutAt), () => req.socket.destroy())

@@ -1,6 +1,7 @@
 // The calls of S3 that are used, over its own client, which knows credentials, regions, retries and skewed clocks. The
 // client is large, so that this file is imported only when a bucket is used (bucket.ts).
 
+import type { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -30,6 +31,8 @@ export type BucketOptions = {
   pathStyle?: boolean | undefined
   /** Undefined: what the environment, files, the container or the machine have (the client's chain). */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
+  /** Of one try, in milliseconds; undefined: 20,000. */
+  timeoutMs?: number | undefined
 }
 
 export type UploadPart = { number: number; etag: string }
@@ -45,22 +48,29 @@ export type BucketClient = {
   abort(key: string, upload: string): Promise<void>
   head(key: string): Promise<{ size: number; modified: Date } | undefined>
   /** What comes of these bytes: it may be fewer of them. Undefined: there is no such object. */
-  get(key: string, range: ByteRange): Promise<AsyncIterable<Buffer> | undefined>
+  get(key: string, range: ByteRange): Promise<Readable | undefined>
   remove(key: string): Promise<void>
   list(prefix: string): AsyncGenerator<string>
   listUploads(prefix: string): AsyncGenerator<{ key: string; upload: string; initiated: Date }>
+  /** How long an answer, and then each piece of it, is waited for. */
+  timeoutMs: number
   close(): void
 }
 
 // With the waits between them some four seconds of SlowDown: half a second, then twice as long each time.
 const ATTEMPTS = 4
 const CONNECT_MS = 3_000
-// Of a part of 5 MiB to a store behind a slow line, or of the joining of 400 parts.
-const REQUEST_MS = 60_000
+// A part of 5 MiB over a slow line takes that long.
+const TIMEOUT_MS = 20_000
 // A client that reads slowly holds one. Clients are bounded elsewhere.
 const SOCKETS = 1024
 
-export function createBucketClient({ bucket, pathStyle, ...options }: BucketOptions): BucketClient {
+export function createBucketClient({
+  bucket,
+  pathStyle,
+  timeoutMs = TIMEOUT_MS,
+  ...options
+}: BucketOptions): BucketClient {
   const agent = { keepAlive: true, maxSockets: SOCKETS }
   const config: S3ClientConfig = {
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
@@ -72,8 +82,9 @@ export function createBucketClient({ bucket, pathStyle, ...options }: BucketOpti
     maxAttempts: ATTEMPTS,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
-      requestTimeout: REQUEST_MS,
+      requestTimeout: timeoutMs, // up to the head of the answer
       throwOnRequestTimeout: true,
+      socketTimeout: 0, // a client may read as slowly as it likes
       httpAgent: agent,
       httpsAgent: agent,
     },
@@ -155,13 +166,14 @@ export function createBucketClient({ bucket, pathStyle, ...options }: BucketOpti
     async get(key, { start, end }) {
       const asked = { ...of(key), Range: `bytes=${start}-${end}` }
       const found = await unlessMissing(s3.send(new GetObjectCommand(asked)))
-      return found && (found.Body as AsyncIterable<Buffer>)
+      return found && (found.Body as Readable)
     },
     async remove(key) {
       await mapped(s3.send(new DeleteObjectCommand(of(key))))
     },
     list,
     listUploads,
+    timeoutMs,
     close: () => s3.destroy(),
   }
 }

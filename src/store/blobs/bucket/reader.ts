@@ -13,7 +13,7 @@ import { bucketError } from './errors.ts'
 const BREAKS = 3
 
 export function createBucketReader(
-  client: Pick<BucketClient, 'head' | 'get'>,
+  client: Pick<BucketClient, 'head' | 'get' | 'timeoutMs'>,
   objectOf: (sha256: string) => Promise<string | undefined>,
 ): BlobReader {
   return {
@@ -33,15 +33,19 @@ export function createBucketReader(
 }
 
 /** The bytes of an object, asked for again from where they broke off. @throws AppError `unavailable` when that goes on */
-async function* chunksOf(client: Pick<BucketClient, 'get'>, key: string, { start, end }: ByteRange): Chunks {
+async function* chunksOf(
+  { get, timeoutMs }: Pick<BucketClient, 'get' | 'timeoutMs'>,
+  key: string,
+  { start, end }: ByteRange,
+): Chunks {
   let breaks = 0
   for (let at = start; at <= end; ) {
-    const bytes = await client.get(key, { start: at, end })
+    const bytes = await get(key, { start: at, end })
     if (!bytes) throw new AppError('unavailable', 'The content of the document was removed meanwhile')
     const reading = bytes[Symbol.asyncIterator]()
     try {
       while (at <= end) {
-        const next = await reading.next()
+        const next = await withinTime(reading.next(), bytes, timeoutMs)
         if (next.done) throw new Error('the answer is shorter than its object')
         if (next.value.length === 0) continue
         breaks = 0
@@ -54,5 +58,15 @@ async function* chunksOf(client: Pick<BucketClient, 'get'>, key: string, { start
     } finally {
       await reading.return?.()
     }
+  }
+}
+
+/** What is waited for, or the end of the stream that it comes from. A client that reads slowly is not waited for here. */
+async function withinTime<T>(awaited: Promise<T>, stream: Readable, ms: number): Promise<T> {
+  const timer = setTimeout(() => stream.destroy(new Error('the bucket went silent')), ms)
+  try {
+    return await awaited
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -107,6 +107,17 @@ test('a download that breaks off goes on where it was', async (t) => {
   assert.equal(breaks, 6)
 })
 
+test('a bucket that goes silent is waited for no longer than a time, at any point', async (t) => {
+  const { blobs, db, paper } = await openTestBucket(t, { timeoutMs: 1500 })
+  const bytes = randomBytes(3 * MIB)
+  failFirst(paper, 'PutObject', 1, { delayMs: 600_000 })
+  await store(blobs, db, [bytes])
+  failFirst(paper, 'GetObject', 2, { silentAt: 400_000 })
+  assert.ok((await read(blobs, bytes))?.equals(bytes))
+  paper.faults = ({ name }) => (name === 'GetObject' ? { silentAt: 0 } : undefined)
+  await assert.rejects(read(blobs, bytes), hasCode('unavailable'))
+})
+
 test('a body that ends too early each time is refused, and so is one that was altered', async (t) => {
   const { blobs, db, paper } = await openTestBucket(t)
   const bytes = randomBytes(MIB)
