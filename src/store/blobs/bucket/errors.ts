@@ -28,7 +28,12 @@ export function bucketError(error: unknown): AppError {
 function wordsOf(error: unknown, name: string): string {
   const status = (error as Answer | undefined)?.$metadata?.httpStatusCode
   const words = [name, codeOf(error), status && `status ${status}`]
-  return [...new Set(words.filter(Boolean))].join(', ') || 'failed'
+  return [...new Set(words.filter(Boolean))].join(', ') || plainWords(error)
+}
+
+/** Ours, or the client's own before it asks the bucket: a region that is missing. */
+function plainWords(error: unknown): string {
+  return error instanceof Error && error.name === 'Error' ? error.message : 'failed'
 }
 
 function nameOf(error: unknown): string {
