@@ -8,9 +8,13 @@ import { openBucketRows } from './rows.ts'
 
 export const BUCKET_DAY = new Date('2026-03-24T12:00:00.000Z')
 
-export async function openTestBucket(t: TestContext, settings: Partial<BucketSettings> = {}) {
+export async function openTestBucket(
+  t: TestContext,
+  settings: Partial<BucketSettings> = {},
+  dataDir = temporaryDirectory(t),
+) {
   const paper = await startPaperBucket(t)
-  const db = temporaryDatabase(t, temporaryDirectory(t))
+  const db = temporaryDatabase(t, dataDir)
   const rows = await openBucketRows(db)
   const { endpoint, region, bucket, credentials } = paper
   const address = { endpoint, region, bucket, credentials, pathStyle: true, prefix: 'of/cambista' }

@@ -12,8 +12,9 @@ import { createBucketReader } from './reader.ts'
 import { createObjectWriter, type PartPool } from './writer.ts'
 
 /**
- * The rows that name objects: `claim` writes those of an upload where there is none of the content yet, and its own object is
- * one to be removed where there is; `release` turns the object of a content into one to be removed.
+ * The rows that name objects. `claim` writes those of an upload where a content has none yet, or one that is known to be lost;
+ * where it has one, the upload's own object is one to be removed. `release` makes the object of a content one to be removed.
+ * Neither asks the bucket: objects go later, for a database that is put back to an earlier moment names them again.
  */
 export type ObjectRows = Pick<Blobs, 'claim' | 'release'> & {
   objectOf(sha256: string): Promise<string | undefined>
