@@ -76,6 +76,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   preact: (path) => path.startsWith('src/web/'),
   '@preact/signals': (path) => path.startsWith('src/web/'),
   uplot: (path) => path === 'src/web/rates/chart.ts',
+  '@aws-sdk/client-s3': (path) => path === 'src/store/blobs/bucket/client.ts',
   'csv-parse': (path) => path === 'src/spreadsheets/csv.ts',
   yauzl: (path) => path === 'src/spreadsheets/archive.ts',
 }

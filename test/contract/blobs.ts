@@ -47,7 +47,7 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
         const bytes = randomBytes(size)
         await store(opened, [bytes], piece)
         const about = `${size} by ${piece}`
-        assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes), `${about}: stream`)
+        if (size < MIB) assert.ok((await streamed(opened.blobs, bytes))?.equals(bytes), `${about}: stream`)
         assert.ok((await chunked(opened.blobs, bytes))?.equals(bytes), `${about}: chunks`)
         assert.equal((await opened.blobs.read(sha256Of(bytes)))?.size, size, about)
       }
@@ -58,15 +58,15 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
   testStore('reads ranges, also over the borders of its parts', async (opened) => {
     const bytes = randomBytes(11 * MIB)
     await store(opened, [bytes])
-    const borders = [0, 1, 64 * KIB, 5 * MIB, 10 * MIB, 11 * MIB - 1]
-    for (const start of borders) {
-      for (const end of [...borders, start + 1].filter((one) => one >= start && one < bytes.length)) {
-        const wanted = bytes.subarray(start, end + 1)
-        const about = `${start} to ${end}`
-        assert.ok((await streamed(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
-        assert.ok((await chunked(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
-        assert.equal((await opened.blobs.read(sha256Of(bytes), { start, end }))?.size, bytes.length)
-      }
+    const [first, second, last] = [5 * MIB, 10 * MIB, bytes.length - 1]
+    const single = [0, first - 1, first, second, last].map((at) => [at, at] as const)
+    const over = [first, second].map((at) => [at - 70 * KIB, at + 70 * KIB] as const)
+    for (const [start, end] of [...single, ...over, [0, last - 1], [1, last], [0, last]] as const) {
+      const wanted = bytes.subarray(start, end + 1)
+      const about = `${start} to ${end}`
+      assert.ok((await streamed(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
+      assert.ok((await chunked(opened.blobs, bytes, { start, end }))?.equals(wanted), about)
+      assert.equal((await opened.blobs.read(sha256Of(bytes), { start, end }))?.size, bytes.length)
     }
   })
 

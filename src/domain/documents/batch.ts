@@ -131,13 +131,12 @@ function* inPortions(files: Iterable<UploadedFile>): Generator<UploadedFile[]> {
   if (some.length > 0) yield some
 }
 
-/** Removes the contents of a batch that got no rows, as far as it can: the next start sweeps the rest. */
+/** Removes the contents of a batch that got no rows, as far as it can: what is left is an orphan, which is swept later. */
 async function removeContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
   try {
     for (const { sha256, object } of keptContentsOf(contents)) {
-      if (object !== undefined)
-        await blobs.remove(object) // this upload's alone
-      else await removeUnnamedBlob(db, blobs, sha256)
+      // An object waits until it is old: a database elsewhere may have committed and not been able to say so.
+      if (object === undefined) await removeUnnamedBlob(db, blobs, sha256)
     }
   } catch {} // what made the batch fail is the error to report
 }

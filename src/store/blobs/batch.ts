@@ -38,13 +38,14 @@ export type ContentWriter = {
   discard(): Promise<void>
 }
 
-/** What a batch needs of its folder. */
-export type BatchFolder = {
-  /** The beginning of the paths of its temporary files. */
+/** What a batch needs of where it writes: a folder of temporary files, or a bucket, whose objects stay as they are. */
+export type BatchStore = {
+  /** The beginning of the paths of its temporary files, or of the names of its objects. */
   path: string
   begin: (path: string) => Promise<BlobWriter>
   unlink: (path: string) => Promise<void>
-  place: (files: Iterable<{ path: string; sha256: string }>) => Promise<void>
+  /** Gives files their final names. Undefined: each stays an object of its own. */
+  place: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | undefined
   /** Of small contents of all batches, to be written: each has a file open and its bytes in memory. */
   semaphore: Semaphore
 }
@@ -53,21 +54,23 @@ const SMALL = 64 * 1024
 // Files that wait for the commit are open (writer.ts says how many); the others of these have been flushed.
 const WAITING = 64
 
-export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobBatch {
+export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBatch {
   const contents = createContentTable(memory)
   const writing = new Set<Promise<void>>()
   const large = new Set<BlobWriter>()
   let waiting: StagedBlob[] = []
   let failure: { error: unknown } | undefined
+  let files = 0 // begun; no number is used twice, though its file may be gone
   let isOver = false
+  let isCommitted = (_sha256: string) => false
 
-  const pathOf = (index: number) => `${folder.path}-${index}`
+  const pathOf = (file: number) => `${store.path}-${file}`
 
-  const filesOf = (chosen?: ReadonlySet<string>) => ({
+  const filesOf = (isMeant: (sha256: string) => boolean) => ({
     *[Symbol.iterator]() {
       for (let index = 0; index < contents.count(); index++) {
-        const { sha256 } = contents.at(index)
-        if (!chosen || chosen.has(sha256)) yield { path: pathOf(index), sha256 }
+        const { sha256, file } = contents.at(index)
+        if (isMeant(sha256)) yield { path: pathOf(file), sha256 }
       }
     },
   })
@@ -85,8 +88,8 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
     }
   }
 
-  const writeSmall = async (index: number, bytes: Buffer) => {
-    const writer = await folder.begin(pathOf(index))
+  const writeSmall = async (file: number, bytes: Buffer) => {
+    const writer = await store.begin(pathOf(file))
     try {
       await writer.write(bytes)
     } catch (error) {
@@ -97,9 +100,9 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
   }
 
   /** Waits for a permit, not for the work. */
-  const startSmall = async (index: number, bytes: Buffer) => {
-    const permit = await folder.semaphore.acquire()
-    const work = writeSmall(index, bytes)
+  const startSmall = async (file: number, bytes: Buffer) => {
+    const permit = await store.semaphore.acquire()
+    const work = writeSmall(file, bytes)
       .catch((error: unknown) => {
         failure ??= { error }
       })
@@ -120,12 +123,13 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
     const sha256 = hash('sha256', bytes, 'buffer')
     const known = contents.find(sha256)
     if (known !== undefined) return known
-    const index = contents.add(sha256, bytes.length)
-    await startSmall(index, bytes)
+    const file = files++
+    const index = contents.add(sha256, bytes.length, file)
+    await startSmall(file, bytes)
     return index
   }
 
-  const keepLarge = async (writer: BlobWriter): Promise<number> => {
+  const keepLarge = async (writer: BlobWriter, file: number): Promise<number> => {
     large.delete(writer)
     const blob = await writer.finish()
     const sha256 = Buffer.from(blob.sha256, 'hex')
@@ -135,7 +139,7 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
       return known
     }
     try {
-      const index = contents.add(sha256, blob.size)
+      const index = contents.add(sha256, blob.size, file)
       await staged(blob)
       return index
     } catch (error) {
@@ -152,18 +156,23 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
     await Promise.all(writing)
     for (const blob of waiting) await blob.discard()
     waiting = []
-    await inParallel(filesOf(), CALLS_AT_ONCE, ({ path }) => folder.unlink(path).catch(() => {}))
+    const files = filesOf((sha256) => !isCommitted(sha256))
+    await inParallel(files, CALLS_AT_ONCE, ({ path }) => store.unlink(path).catch(() => {}))
   }
 
   return {
     count: contents.count,
-    at: contents.at,
+    at(index) {
+      const { sha256, size, file } = contents.at(index)
+      return store.place ? { sha256, size } : { sha256, size, object: pathOf(file) }
+    },
     begin() {
       const small = createGrowingBuffer()
       let writer: BlobWriter | undefined
+      let file = 0
       const grow = async (bytes: Buffer) => {
-        // As the next content that is kept: there is no other before this one is kept or discarded.
-        writer = await folder.begin(pathOf(contents.count()))
+        file = files++
+        writer = await store.begin(pathOf(file))
         large.add(writer)
         await writer.write(small.bytes())
         await writer.write(bytes)
@@ -175,7 +184,7 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
           small.append(bytes)
           return undefined
         },
-        keep: () => (writer ? keepLarge(writer) : keepSmall(small.bytes())),
+        keep: () => (writer ? keepLarge(writer, file) : keepSmall(small.bytes())),
         async discard() {
           if (!writer) return
           large.delete(writer)
@@ -187,7 +196,10 @@ export function createBlobBatch(folder: BatchFolder, memory: MemoryShare): BlobB
       try {
         await allWritten()
         await inParallel(waiting, CALLS_AT_ONCE, (blob) => blob.sync())
-        await folder.place(filesOf(chosen))
+        const isChosen = (sha256: string) => chosen?.has(sha256) ?? true
+        await store.place?.(filesOf(isChosen))
+        isCommitted = isChosen
+        waiting = []
         isOver = chosen === undefined
       } catch (error) {
         await discard()

@@ -4,20 +4,23 @@ import { randomInt } from 'node:crypto'
 import type { MemoryShare } from '../../memory-budget.ts'
 import { createFixedRecords } from '../../records.ts'
 
+export type StagedContent = { sha256: string; size: number; file: number }
+
 export type ContentTable = {
   count(): number
-  at(index: number): { sha256: string; size: number }
+  at(index: number): StagedContent
   /** The number of the content with this SHA-256. */
   find(sha256: Buffer): number | undefined
-  /** Adds one that is not there, and returns its number. */
-  add(sha256: Buffer, size: number): number
+  /** Adds one that is not there, and returns its number; `file`: that of the file that has it. */
+  add(sha256: Buffer, size: number, file: number): number
 }
 
 /** Numbers plus 1, found by open addressing; 0 is a free slot. */
 type Slots = { bytes: Buffer; held: Int32Array; used: number }
 
 const HASH_BYTES = 32
-const RECORD_BYTES = HASH_BYTES + 8
+const FILE_AT = HASH_BYTES + 8
+const RECORD_BYTES = FILE_AT + 4
 const PARTS = 256 // each of which grows for itself, so that no upload waits for a million to move
 const PART_BITS = 8
 const FIRST_SLOTS = 8
@@ -68,7 +71,11 @@ export function createContentTable(memory: MemoryShare): ContentTable {
     count: records.count,
     at(index) {
       const record = records.at(index)
-      return { sha256: record.toString('hex', 0, HASH_BYTES), size: record.readDoubleLE(HASH_BYTES) }
+      return {
+        sha256: record.toString('hex', 0, HASH_BYTES),
+        size: record.readDoubleLE(HASH_BYTES),
+        file: record.readUInt32LE(FILE_AT),
+      }
     },
     find(sha256) {
       const mixed = mix(sha256)
@@ -76,11 +83,12 @@ export function createContentTable(memory: MemoryShare): ContentTable {
       const held = slots?.held[slotOf(slots, mixed, sha256)] ?? 0
       return held === 0 ? undefined : held - 1
     },
-    add(sha256, size) {
+    add(sha256, size, file) {
       const index = records.count()
       const record = records.add()
       sha256.copy(record)
       record.writeDoubleLE(size, HASH_BYTES)
+      record.writeUInt32LE(file, FILE_AT)
       const mixed = mix(sha256)
       let slots = parts[mixed % PARTS] ?? slotsOf(FIRST_SLOTS)
       if (3 * (slots.used + 1) > 2 * slots.held.length) slots = grown(slots)

@@ -16,8 +16,12 @@ const SHA256 = /^[0-9a-f]{64}$/
 
 /** Where the blob is in a folder of blobs. */
 export function blobPath(dir: string, sha256: string): string {
-  if (!SHA256.test(sha256)) throw new TypeError('not a SHA-256 in lower case hexadecimal')
+  assertSha256(sha256)
   return join(dir, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+}
+
+export function assertSha256(sha256: string): void {
+  if (!SHA256.test(sha256)) throw new TypeError('not a SHA-256 in lower case hexadecimal')
 }
 
 /** Moves files, whose bytes are on the disk, to where blobs are. When it returns their names are on the disk too. */

@@ -13,13 +13,17 @@ test('finds each of many contents by its SHA-256 and by its number, in little me
   for (let index = 0; index < count; index++) {
     const sha256 = sha256Of(`content ${index}`)
     assert.equal(table.find(sha256), undefined)
-    assert.equal(table.add(sha256, index * 2 ** 20), index)
+    assert.equal(table.add(sha256, index * 2 ** 20, 2 * index), index)
   }
   assert.equal(table.count(), count)
   for (let index = 0; index < count; index++) {
     const sha256 = sha256Of(`content ${index}`)
     assert.equal(table.find(sha256), index)
-    assert.deepEqual(table.at(index), { sha256: sha256.toString('hex'), size: index * 2 ** 20 })
+    assert.deepEqual(table.at(index), {
+      sha256: sha256.toString('hex'),
+      size: index * 2 ** 20,
+      file: 2 * index,
+    })
   }
   assert.equal(table.find(sha256Of('another')), undefined)
   assert.ok(memory.held() < count * 64, `${memory.held() / count} bytes each`)
@@ -33,7 +37,7 @@ test('contents whose SHA-256 are alike are told apart', () => {
     sha256.writeUInt16BE(at, 30)
     return sha256
   })
-  for (const sha256 of alike) table.add(sha256, 1)
+  for (const [file, sha256] of alike.entries()) table.add(sha256, 1, file)
   assert.deepEqual(
     alike.map((sha256) => table.find(sha256)),
     alike.map((_, at) => at),

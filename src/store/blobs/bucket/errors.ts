@@ -1,0 +1,42 @@
+// What is said when a bucket fails. The client's own errors are not handed on: they carry the request, with its signature
+// and the id of the key, and of whom it was asked.
+
+import { AppError, codeOf } from '../../../errors.ts'
+
+type Answer = { name?: unknown; $metadata?: { httpStatusCode?: number } }
+
+const FULL = /^(QuotaExceeded|XMinioStorageFull|InsufficientCapacity|EntityTooLarge)$/
+const NAME = /^[A-Za-z][A-Za-z0-9]{0,63}$/
+const MISSING = /^(NotFound|NoSuchKey|NoSuchUpload)$/
+
+/** Whether the store says that there is no such object or upload. */
+export function isMissing(error: unknown): boolean {
+  return MISSING.test(nameOf(error))
+}
+
+/** The AppError for a failure of the bucket. Its cause has the name of the failure and the status of the answer, no more. */
+export function bucketError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const name = nameOf(error)
+  const cause = new Error(`the bucket: ${wordsOf(error, name)}`)
+  if (FULL.test(name)) {
+    return new AppError('disk-full', 'Not enough space to store the documents', { cause })
+  }
+  return new AppError('unavailable', 'The contents of documents cannot be reached at the moment', { cause })
+}
+
+function wordsOf(error: unknown, name: string): string {
+  const status = (error as Answer | undefined)?.$metadata?.httpStatusCode
+  const words = [name, codeOf(error), status && `status ${status}`]
+  return [...new Set(words.filter(Boolean))].join(', ') || plainWords(error)
+}
+
+/** Ours, or the client's own before it asks the bucket: a region that is missing. */
+function plainWords(error: unknown): string {
+  return error instanceof Error && error.name === 'Error' ? error.message : 'failed'
+}
+
+function nameOf(error: unknown): string {
+  const name = String((error as Answer | undefined)?.name ?? '')
+  return NAME.test(name) && name !== 'Error' ? name : ''
+}
