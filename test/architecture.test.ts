@@ -33,7 +33,7 @@ const LAYERS = [
   'hooks',
   ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'sqlite'],
+  ['store', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'postgres', 'sqlite'],
   'json',
   'words',
 ].map((layer) => (Array.isArray(layer) ? layer : [layer]))
@@ -57,6 +57,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   ofetch: (path) => path.startsWith('src/providers/'),
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
+  pg: (path) => path.startsWith('src/store/postgres/'),
   'prom-client': (path) => path === 'src/http/status/metrics.ts',
   asn1js: (path) => path === 'src/cli/commands/certificates/certificate.ts',
   croner: (path) => path === 'src/schedule.ts',

@@ -1,0 +1,127 @@
+// Opens a PostgreSQL that several nodes may share: the connections of this one, the schema if there is none yet, and what
+// the program asks of an engine.
+
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import type { Pool } from 'pg'
+import { AppError, reasonOf } from '../../errors.ts'
+import type { CarriesDialect, Engine } from '../engine.ts'
+import type { Db, Tables } from '../tables.ts'
+import { type Address, addressOf } from './address.ts'
+import { createSharedClock } from './clock.ts'
+import { postgresDialect } from './dialect.ts'
+import { PostgresDriver } from './driver.ts'
+import { holderOfLease, LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
+import { makeEpoch, makeSchema, versionsOf } from './make-schema.ts'
+import { openPool, type PoolOptions, tryPool } from './pool.ts'
+
+export type PostgresOptions = {
+  leaseTimes?: LeaseTimes
+  /** Milliseconds since 1970 of this machine. */
+  machine?: () => number
+  /** A database that lost what it had answered already, such as a replica that lagged. */
+  wentBack?: () => void
+}
+
+// Ten connections for a node: what writes, what a request reads, whole series, and the looks, which are short or fail.
+const POOLS = {
+  db: { size: 5, answerMs: 6000 },
+  reads: { size: 3, answerMs: 6000 },
+  longReads: { size: 1, answerMs: 60_000 },
+  looks: { size: 1, answerMs: 1000 },
+} satisfies Record<string, PoolOptions>
+const MOST_OFF_MS = 60_000
+
+/**
+ * @throws AppError `usage` for an address that is not one, `failed` when the database does not answer, belongs to another
+ *   program or has a schema that this program does not know
+ */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
+  const address = addressOf(url)
+  const open = (which: keyof typeof POOLS) => openPostgresPool(address, POOLS[which])
+  const [db, reads, longReads, looks] = await Promise.all([
+    open('db'),
+    open('reads'),
+    open('longReads'),
+    open('looks'),
+  ])
+  const all = [db, reads, longReads, looks]
+  const close = async () => void (await Promise.all(all.map((one) => one.db.destroy())))
+  const { leaseTimes = LEASE_TIMES, machine = Date.now } = options
+  const clock = createSharedClock(machine)
+  let seen: { epoch: string; revision: number } | undefined
+  const engine: Engine = {
+    kind: 'postgres',
+    db: db.db,
+    reads: reads.db,
+    longReads: longReads.db,
+    clock: clock.read,
+    takeLock: (name) => takeLease(db.db, name, leaseTimes),
+    holderOf: (name) => holderOfLease(reads.db, name),
+    async look() {
+      const sentAt = machine()
+      const { rows } = await sql<MetaRow>`
+        select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta
+      `.execute(looks.db)
+      const [row] = rows
+      if (!row) throw new AppError('unavailable', 'The database has no data')
+      clock.compare(sentAt, machine(), row.told)
+      let { epoch } = row
+      // The next commit would have a number that clients know for other data.
+      if (seen?.epoch === epoch && row.data_revision < seen.revision) {
+        const next = makeEpoch()
+        await sql`update meta set epoch = ${next} where epoch = ${epoch}`.execute(db.db)
+        options.wentBack?.()
+        epoch = next
+      }
+      seen = { epoch, revision: row.data_revision }
+      const [access, documents] = [String(row.access_revision), String(row.documents_revision)]
+      return { data: `${epoch} ${row.data_revision}`, access, documents }
+    },
+    async isReady() {
+      const versions = await versionsOf(looks.db)
+      return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
+    },
+    close,
+  }
+  try {
+    await tryPool(db.pool)
+    await makeSchema(db.db)
+    await engine.look()
+    return engine
+  } catch (error) {
+    await close()
+    if (error instanceof AppError) throw error
+    const reason = reasonOf(error)
+    throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
+  }
+}
+
+type MetaRow = {
+  epoch: string
+  data_revision: number
+  access_revision: number
+  documents_revision: number
+  told: Date
+}
+
+class Adapter extends PostgresAdapter implements CarriesDialect {
+  readonly cambista = postgresDialect()
+}
+
+async function openPostgresPool(address: Address, options: PoolOptions): Promise<{ db: Db; pool: Pool }> {
+  const pool = await openPool(address, options)
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new Adapter(),
+      createDriver: () => new PostgresDriver(pool, address),
+      createIntrospector: (of) => new PostgresIntrospector(of),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  const destroy = db.destroy.bind(db)
+  db.destroy = async () => {
+    await destroy()
+    if (!pool.ending) await pool.end() // Kysely's driver may never have been asked anything
+  }
+  return { db, pool }
+}
