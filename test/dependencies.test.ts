@@ -80,7 +80,7 @@ test('each dependency is pinned to one version', () => {
   )
 })
 
-// esbuild looks whether its binary runs. PostgreSQL's makes links, and so do the tests: test/support/postgres.ts.
+// esbuild looks whether its binary runs. PostgreSQL's makes links, and so do the tests: test/support/postgres/server.ts.
 test('no package runs a script when it is installed that anything here needs', () => {
   const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript)
   assert.deepEqual(

@@ -11,6 +11,10 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
 import type { Db } from '../../src/store/tables.ts'
 
+/** What is needed where the engine of this run is PostgreSQL; undefined: it is SQLite. */
+export const postgres =
+  process.env.CAMBISTA_TEST_ENGINE === 'postgres' ? await import('./postgres/database.ts') : undefined
+
 export type TestClock = { now: Date; read(): Date; today(): IsoDate }
 
 /** A clock that stands still until the test sets it. */
@@ -36,6 +40,7 @@ export function temporaryDirectory(t: TestContext): string {
 
 /** An open database in a directory of its own. */
 export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): Db {
+  if (postgres) return postgres.postgresDatabase(t, dataDir)
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
   return db

@@ -1,16 +1,12 @@
 // What PostgreSQL says in its own way. Counterpart of the one for SQLite, function by function.
 
-import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { IsoDate } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
 import type { Dialect } from '../engine.ts'
 import type { Db } from '../tables.ts'
-import { isConflict, wasOvertaken } from './errors.ts'
+import { wasOvertaken } from './errors.ts'
+import { tried } from './retry.ts'
 
-const PATIENCE_MS = 5000
-const FIRST_WAIT_MS = 5
-const LONGEST_WAIT_MS = 200
 const SECOND_LOOKS = 3
 
 export function postgresDialect(): Dialect {
@@ -102,23 +98,5 @@ async function atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> 
       looks += 1
       if (!wasOvertaken(error) || looks === SECOND_LOOKS) throw error
     }
-  }
-}
-
-/** Tries again what was given up because of others that ran at the same time. */
-async function tried<T>(run: () => Promise<T>): Promise<T> {
-  const until = performance.now() + PATIENCE_MS
-  let pause = FIRST_WAIT_MS
-  while (true) {
-    try {
-      return await run()
-    } catch (error) {
-      if (!isConflict(error)) throw error
-      if (performance.now() + pause > until) {
-        throw new AppError('busy', 'The database is in use: try again in a moment', { cause: error })
-      }
-    }
-    await wait(pause * (0.5 + Math.random()))
-    pause = Math.min(pause * 2, LONGEST_WAIT_MS)
   }
 }

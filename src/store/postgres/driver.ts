@@ -2,8 +2,10 @@
 // what was changed. Who changes keys, tokens or documents need not think of them: the driver sees which table is written.
 
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
-import type { Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import { asDatabaseError, commitUnknown, isConnectionLost } from './errors.ts'
+import type { Connections } from './pool.ts'
+import { tried } from './retry.ts'
 
 const STATEMENTS_KEPT = 500
 const WRITES = /^(?:insert into|update|delete from) "(\w+)"(?: set "(\w+)" = (?:"\w+" \+ )?\$\d+ where)?/
@@ -28,18 +30,22 @@ const NOT_KEPT = new Set(['last_used_at', 'used'])
 type Statement = { name: string | undefined; counter: Counter | undefined }
 
 export class PostgresDriver implements Driver {
-  readonly #pool: Pool
+  readonly #open: () => Promise<Connections>
   readonly #prepare: boolean
   readonly #statements = new Map<string, Statement>()
+  #pool: Connections | undefined
 
-  constructor(pool: Pool, { prepare }: { prepare: boolean }) {
-    this.#pool = pool
+  constructor(open: () => Promise<Connections>, { prepare }: { prepare: boolean }) {
+    this.#open = open
     this.#prepare = prepare
   }
 
-  async init(): Promise<void> {}
+  async init(): Promise<void> {
+    this.#pool = await this.#open()
+  }
 
   async acquireConnection(): Promise<DatabaseConnection> {
+    if (!this.#pool) throw new Error('the database is closed')
     try {
       return new Connection(await this.#pool.connect(), (text) => this.#statementOf(text))
     } catch (error) {
@@ -64,7 +70,9 @@ export class PostgresDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    await this.#pool.end()
+    const pool = this.#pool
+    this.#pool = undefined
+    await pool?.end()
   }
 
   // Lists of any length make texts without end: what is over so many is sent without a name.
@@ -114,21 +122,12 @@ class Connection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { name, counter } = this.#statementOf(sql)
-    if (!counter) return this.#rows(sql, parameters, name)
+    const send = () => this.#rows<R>(sql, parameters, name)
     if (this.#counters) {
-      this.#counters.add(counter)
-      return this.#rows(sql, parameters, name)
+      if (counter) this.#counters.add(counter)
+      return send()
     }
-    await this.begin({})
-    try {
-      this.#counters = new Set([counter])
-      const result = await this.#rows<R>(sql, parameters, name)
-      await this.commit()
-      return result
-    } catch (error) {
-      await this.rollback().catch(() => {}) // the first error says more
-      throw error
-    }
+    return tried(counter ? () => this.#withCounter(counter, send) : send)
   }
 
   // biome-ignore lint/correctness/useYield: nothing streams; an answer of any size is asked for in parts
@@ -138,6 +137,19 @@ class Connection implements DatabaseConnection {
 
   release(): void {
     this.#client.release(this.#lost !== undefined)
+  }
+
+  async #withCounter<R>(counter: Counter, send: () => Promise<R>): Promise<R> {
+    await this.begin({})
+    try {
+      this.#counters = new Set([counter])
+      const result = await send()
+      await this.commit()
+      return result
+    } catch (error) {
+      await this.rollback().catch(() => {}) // the first error says more
+      throw error
+    }
   }
 
   async #rows<R>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<R>> {

@@ -72,14 +72,15 @@ export async function takeLease(
   }
 }
 
-/** Who has the lease, such as `host office, pid 4711, since 2026-03-24T12:00:00Z`; undefined: nobody. */
-export async function holderOfLease(db: Db, name: LockName): Promise<string | undefined> {
+/** Who has the lease, such as `on host office, pid 4711, since 2026-03-24T12:00:00Z`. */
+export async function holderOfLease(db: Db, name: LockName): Promise<string> {
   const { rows } = await sql<{ holder: string; since: string }>`
     select holder, to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
     from leases where name = ${name} and expires_at > clock_timestamp()
   `.execute(db)
   const [row] = rows
-  return row && `${row.holder.split(', ').slice(0, 2).join(', ')}, since ${row.since}`
+  if (!row) return 'on a node that has ended meanwhile'
+  return `on ${row.holder.split(', ').slice(0, 2).join(', ')}, since ${row.since}`
 }
 
 function taken(name: LockName): AppError {

@@ -1,8 +1,15 @@
 // Opens a PostgreSQL that several nodes may share: the connections of this one, the schema if there is none yet, and what
 // the program asks of an engine.
 
-import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
-import type { Pool } from 'pg'
+import {
+  type Driver,
+  Kysely,
+  type Dialect as KyselyDialect,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from 'kysely'
 import { AppError, reasonOf } from '../../errors.ts'
 import type { CarriesDialect, Engine } from '../engine.ts'
 import type { Db, Tables } from '../tables.ts'
@@ -12,7 +19,7 @@ import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
 import { holderOfLease, LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
 import { makeEpoch, makeSchema, versionsOf } from './make-schema.ts'
-import { openPool, type PoolOptions, tryPool } from './pool.ts'
+import { openPool, type PoolOptions } from './pool.ts'
 
 export type PostgresOptions = {
   leaseTimes?: LeaseTimes
@@ -37,31 +44,26 @@ const MOST_OFF_MS = 60_000
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
   const address = addressOf(url)
-  const open = (which: keyof typeof POOLS) => openPostgresPool(address, POOLS[which])
-  const [db, reads, longReads, looks] = await Promise.all([
-    open('db'),
-    open('reads'),
-    open('longReads'),
-    open('looks'),
-  ])
-  const all = [db, reads, longReads, looks]
-  const close = async () => void (await Promise.all(all.map((one) => one.db.destroy())))
+  const db = queriesTo(address, POOLS.db)
+  const reads = queriesTo(address, POOLS.reads)
+  const longReads = queriesTo(address, POOLS.longReads)
+  const looks = queriesTo(address, POOLS.looks)
   const { leaseTimes = LEASE_TIMES, machine = Date.now } = options
   const clock = createSharedClock(machine)
   let seen: { epoch: string; revision: number } | undefined
   const engine: Engine = {
     kind: 'postgres',
-    db: db.db,
-    reads: reads.db,
-    longReads: longReads.db,
+    db,
+    reads,
+    longReads,
     clock: clock.read,
-    takeLock: (name) => takeLease(db.db, name, leaseTimes),
-    holderOf: (name) => holderOfLease(reads.db, name),
+    takeLock: (name) => takeLease(db, name, leaseTimes),
+    holderOf: (name) => holderOfLease(reads, name),
     async look() {
       const sentAt = machine()
       const { rows } = await sql<MetaRow>`
         select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta
-      `.execute(looks.db)
+      `.execute(looks)
       const [row] = rows
       if (!row) throw new AppError('unavailable', 'The database has no data')
       clock.compare(sentAt, machine(), row.told)
@@ -69,7 +71,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       // The next commit would have a number that clients know for other data.
       if (seen?.epoch === epoch && row.data_revision < seen.revision) {
         const next = makeEpoch()
-        await sql`update meta set epoch = ${next} where epoch = ${epoch}`.execute(db.db)
+        await sql`update meta set epoch = ${next} where epoch = ${epoch}`.execute(db)
         options.wentBack?.()
         epoch = next
       }
@@ -78,18 +80,19 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       return { data: `${epoch} ${row.data_revision}`, access, documents }
     },
     async isReady() {
-      const versions = await versionsOf(looks.db)
+      const versions = await versionsOf(looks)
       return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
     },
-    close,
+    async close() {
+      await Promise.all([db, reads, longReads, looks].map((one) => one.destroy()))
+    },
   }
   try {
-    await tryPool(db.pool)
-    await makeSchema(db.db)
+    await makeSchema(db)
     await engine.look()
     return engine
   } catch (error) {
-    await close()
+    await engine.close()
     if (error instanceof AppError) throw error
     const reason = reasonOf(error)
     throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
@@ -108,20 +111,18 @@ class Adapter extends PostgresAdapter implements CarriesDialect {
   readonly cambista = postgresDialect()
 }
 
-async function openPostgresPool(address: Address, options: PoolOptions): Promise<{ db: Db; pool: Pool }> {
-  const pool = await openPool(address, options)
-  const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new Adapter(),
-      createDriver: () => new PostgresDriver(pool, address),
-      createIntrospector: (of) => new PostgresIntrospector(of),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
+/** What is asked goes to a pool of its own, which connects with the first query. */
+export function queriesTo(address: Address, options: PoolOptions): Db {
+  return new Kysely<Tables>({
+    dialect: dialectOver(() => new PostgresDriver(() => openPool(address, options), address)),
   })
-  const destroy = db.destroy.bind(db)
-  db.destroy = async () => {
-    await destroy()
-    if (!pool.ending) await pool.end() // Kysely's driver may never have been asked anything
+}
+
+export function dialectOver(createDriver: () => Driver): KyselyDialect {
+  return {
+    createAdapter: () => new Adapter(),
+    createDriver,
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
   }
-  return { db, pool }
 }

@@ -1,9 +1,9 @@
 // Connections to PostgreSQL: how many, how long anything is waited for, and how numbers are read. The client library is
 // loaded by the first, since who keeps the data in a file shall not pay for it.
 
-import type { ClientConfig, Pool } from 'pg'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ClientConfig, PoolClient } from 'pg'
 import type { Address } from './address.ts'
-import { asDatabaseError } from './errors.ts'
 
 export type PoolOptions = {
   size: number
@@ -11,6 +11,13 @@ export type PoolOptions = {
   answerMs: number
 }
 
+export type Connections = {
+  connect(): Promise<PoolClient>
+  /** Waits for what is under way, and not for a server that says nothing. */
+  end(): Promise<void>
+}
+
+const END_MS = 1000
 const CONNECT_MS = 2000
 const SERVER_ENDS_BEFORE_MS = 1000
 const LOCK_MS = 3000
@@ -20,7 +27,7 @@ const INT8 = 20
 const NUMERIC = 1700
 
 /** A pool whose lost connections are no error of anybody's, unless it is in the middle of a query. */
-export async function openPool(address: Address, { size, answerMs }: PoolOptions): Promise<Pool> {
+export async function openPool(address: Address, { size, answerMs }: PoolOptions): Promise<Connections> {
   const { default: pg } = await import('pg')
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
@@ -35,19 +42,33 @@ export async function openPool(address: Address, { size, answerMs }: PoolOptions
     types: { getTypeParser },
   })
   pool.on('error', ignore) // of an idle one: the pool has removed it
-  pool.on('connect', (client) => client.on('error', ignore)) // of a lent one: its query fails, too
-  return pool
-}
-
-/** The first connection says why there is none. @throws AppError, or an error with a code of `errors.ts` */
-export async function tryPool(pool: Pool): Promise<void> {
-  try {
-    const client = await pool.connect()
-    client.release()
-  } catch (error) {
-    throw asDatabaseError(error)
+  const open = new Set<PoolClient>()
+  pool.on('connect', (client) => {
+    open.add(client)
+    client.on('error', ignore) // of a lent one: its query fails, too
+  })
+  pool.on('remove', (client) => open.delete(client))
+  return {
+    connect: () => pool.connect(),
+    async end() {
+      const gone = Promise.withResolvers<void>()
+      pool.on('remove', () => open.size === 0 && gone.resolve())
+      await within(answerMs, pool.end())
+      if (open.size > 0) await within(END_MS, gone.promise)
+      for (const client of open) (client as unknown as WithStream).connection.stream.destroy()
+    },
   }
 }
+
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  const late = new AbortController()
+  const waited = wait(ms, undefined, { signal: late.signal }).catch(() => {})
+  await Promise.race([done, waited])
+  late.abort()
+}
+
+/** A client says good-bye and waits until the server has hung up: nothing it offers ends it at once. */
+type WithStream = { connection: { stream: { destroy(): void } } }
 
 // What a session is told in its first packet, so that it costs no round trip. A pooler that shares sessions refuses such
 // settings: there the administrator gives them to the role.

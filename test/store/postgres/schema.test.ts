@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { readAsset } from '../../../src/assets.ts'
 import { postgresSchema } from '../../../src/store/postgres/schema.ts'
-import { ask, postgresSchemaFor } from '../../support/postgres.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
 
 const OF_CLUSTER = /^(leases|contents|removed_objects|scheduler)$/
 const CLUSTER_COLUMNS = 'access_revision documents_revision schema_version oldest_program'

