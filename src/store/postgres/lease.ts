@@ -4,10 +4,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
 import type { Lock, LockName } from '../engine.ts'
 import type { Db } from '../tables.ts'
+import { ask } from './ask.ts'
 
 export type LeaseTimes = { ttlMs: number; renewMs: number }
 
@@ -21,26 +21,33 @@ export async function takeLease(
   { ttlMs, renewMs }: LeaseTimes,
 ): Promise<Lock | undefined> {
   const holder = `host ${hostname()}, pid ${process.pid}, ${randomBytes(4).toString('hex')}`
-  const ends = sql`clock_timestamp() + ${ttlMs} * interval '1 millisecond'`
-  const { rows } = await sql<{ fence: number }>`
-    insert into leases (name, holder, fence, taken_at, expires_at)
-    values (${name}, ${holder}, 1, clock_timestamp(), ${ends})
-    on conflict (name) do update
-      set holder = excluded.holder, fence = leases.fence + 1, taken_at = excluded.taken_at,
-        expires_at = excluded.expires_at
-      where leases.expires_at < clock_timestamp()
-    returning fence
-  `.execute(db)
+  const ends = `clock_timestamp() + ${ttlMs} * interval '1 millisecond'`
+  const { rows } = await ask<{ fence: number }>(
+    db,
+    `insert into leases (name, holder, fence, taken_at, expires_at)
+     values ($1, $2, 1, clock_timestamp(), ${ends})
+     on conflict (name) do update
+       set holder = excluded.holder, fence = leases.fence + 1, taken_at = excluded.taken_at,
+         expires_at = excluded.expires_at
+       where leases.expires_at < clock_timestamp()
+     returning fence`,
+    [name, holder],
+  )
   const fence = rows[0]?.fence
   if (fence === undefined) return undefined
-  const mine = sql`name = ${name} and holder = ${holder} and fence = ${fence}`
+  const mine = 'name = $1 and holder = $2 and fence = $3'
+  const values = [name, holder, fence]
   const lost = new AbortController()
   let renewedAt = performance.now()
   let renewing: Promise<void> | undefined
   const renew = async () => {
     const askedAt = performance.now()
     try {
-      const { numAffectedRows } = await sql`update leases set expires_at = ${ends} where ${mine}`.execute(db)
+      const { numAffectedRows } = await ask(
+        db,
+        `update leases set expires_at = ${ends} where ${mine}`,
+        values,
+      )
       if (numAffectedRows === 0n) lost.abort(taken(name))
       else renewedAt = askedAt
     } catch {
@@ -59,14 +66,14 @@ export async function takeLease(
     lost: lost.signal,
     async check(trx) {
       lost.signal.throwIfAborted()
-      const held = await sql`select 1 from leases where ${mine} for update`.execute(trx)
+      const held = await ask(trx, `select 1 from leases where ${mine} for update`, values)
       if (held.rows.length === 0) throw taken(name)
     },
     // The row stays: a deleted one would begin the fence anew.
     async release() {
       clearInterval(timer)
       await renewing
-      const ended = sql`update leases set expires_at = clock_timestamp() where ${mine}`.execute(db)
+      const ended = ask(db, `update leases set expires_at = clock_timestamp() where ${mine}`, values)
       await ended.catch(() => {}) // else it ends by itself
     },
   }
@@ -74,10 +81,12 @@ export async function takeLease(
 
 /** Who has the lease, such as `on host office, pid 4711, since 2026-03-24T12:00:00Z`. */
 export async function holderOfLease(db: Db, name: LockName): Promise<string> {
-  const { rows } = await sql<{ holder: string; since: string }>`
-    select holder, to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
-    from leases where name = ${name} and expires_at > clock_timestamp()
-  `.execute(db)
+  const { rows } = await ask<{ holder: string; since: string }>(
+    db,
+    `select holder, to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+    from leases where name = $1 and expires_at > clock_timestamp()`,
+    [name],
+  )
   const [row] = rows
   if (!row) return 'on a node that has ended meanwhile'
   return `on ${row.holder.split(', ').slice(0, 2).join(', ')}, since ${row.since}`

@@ -3,10 +3,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { AppError, codeOf } from '../../errors.ts'
 import { SCHEMA_VERSION } from '../sqlite/migrations.ts'
 import type { Db } from '../tables.ts'
+import { ask } from './ask.ts'
 import { LEASE_TIMES, takeLease } from './lease.ts'
 import { leasesTable, postgresSchema } from './schema.ts'
 
@@ -20,14 +20,16 @@ export type Versions = { schema: number; isKnown: boolean }
 /** Undefined: no schema has been made, or not the whole of it. */
 export async function versionsOf(db: Db): Promise<Versions | undefined> {
   if (!(await tablesOf(db)).includes('meta')) return undefined
-  const columns = sql<{ column_name: string }>`
-    select column_name from information_schema.columns
-    where table_schema = current_schema() and table_name = 'meta' and column_name = 'oldest_program'
-  `
-  if ((await columns.execute(db)).rows.length === 0) return undefined
-  const { rows } = await sql<{ schema_version: number; oldest_program: number }>`
-    select schema_version, oldest_program from meta
-  `.execute(db)
+  const columns = await ask(
+    db,
+    `select 1 from information_schema.columns
+     where table_schema = current_schema() and table_name = 'meta' and column_name = 'oldest_program'`,
+  )
+  if (columns.rows.length === 0) return undefined
+  const { rows } = await ask<{ schema_version: number; oldest_program: number }>(
+    db,
+    'select schema_version, oldest_program from meta',
+  )
   const [row] = rows
   if (!row) return undefined
   const { schema_version: schema, oldest_program: oldest } = row
@@ -62,9 +64,10 @@ export function makeEpoch(): string {
 }
 
 async function tablesOf(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ table_name: string }>`
-    select table_name from information_schema.tables where table_schema = current_schema()
-  `.execute(db)
+  const { rows } = await ask<{ table_name: string }>(
+    db,
+    'select table_name from information_schema.tables where table_schema = current_schema()',
+  )
   return rows.map(({ table_name }) => table_name)
 }
 
@@ -84,11 +87,13 @@ async function madeAlone(db: Db): Promise<boolean> {
   if (!lock) return false
   try {
     if (await versionsOf(db)) return false // by the holder before: it is looked at again
-    for (const statement of postgresSchema()) await sql.raw(statement).execute(db)
-    await sql`
-      insert into meta (id, data_revision, epoch, schema_version, oldest_program)
-      values (1, 1, ${makeEpoch()}, ${SCHEMA_VERSION}, ${SCHEMA_VERSION}) on conflict do nothing
-    `.execute(db)
+    for (const statement of postgresSchema()) await ask(db, statement)
+    await ask(
+      db,
+      `insert into meta (id, data_revision, epoch, schema_version, oldest_program)
+       values (1, 1, $1, $2, $2) on conflict do nothing`,
+      [makeEpoch(), SCHEMA_VERSION],
+    )
     return true
   } finally {
     await lock.release()
@@ -97,7 +102,7 @@ async function madeAlone(db: Db): Promise<boolean> {
 
 async function made(db: Db, statement: string): Promise<boolean> {
   try {
-    await sql.raw(statement).execute(db)
+    await ask(db, statement)
     return true
   } catch (error) {
     if (MADE_MEANWHILE.test(codeOf(error))) return false

@@ -1,25 +1,18 @@
 // Opens a PostgreSQL that several nodes may share: the connections of this one, the schema if there is none yet, and what
 // the program asks of an engine.
 
-import {
-  type Driver,
-  Kysely,
-  type Dialect as KyselyDialect,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  sql,
-} from 'kysely'
 import { AppError, reasonOf } from '../../errors.ts'
-import type { CarriesDialect, Engine } from '../engine.ts'
-import type { Db, Tables } from '../tables.ts'
+import type { Engine } from '../engine.ts'
+import type { Db } from '../tables.ts'
 import { type Address, addressOf } from './address.ts'
+import { ask } from './ask.ts'
 import { createSharedClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
 import { holderOfLease, LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
 import { makeEpoch, makeSchema, versionsOf } from './make-schema.ts'
 import { openPool, type PoolOptions } from './pool.ts'
+import type { QueriesOver } from './queries.ts'
 
 export type PostgresOptions = {
   leaseTimes?: LeaseTimes
@@ -42,12 +35,16 @@ const MOST_OFF_MS = 60_000
  * @throws AppError `usage` for an address that is not one, `failed` when the database does not answer, belongs to another
  *   program or has a schema that this program does not know
  */
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
+export async function openPostgres(
+  url: string,
+  over: QueriesOver,
+  options: PostgresOptions = {},
+): Promise<Engine> {
   const address = addressOf(url)
-  const db = queriesTo(address, POOLS.db)
-  const reads = queriesTo(address, POOLS.reads)
-  const longReads = queriesTo(address, POOLS.longReads)
-  const looks = queriesTo(address, POOLS.looks)
+  const db = queriesTo(over, address, POOLS.db)
+  const reads = queriesTo(over, address, POOLS.reads)
+  const longReads = queriesTo(over, address, POOLS.longReads)
+  const looks = queriesTo(over, address, POOLS.looks)
   const { leaseTimes = LEASE_TIMES, machine = Date.now } = options
   const clock = createSharedClock(machine)
   let seen: { epoch: string; revision: number } | undefined
@@ -61,9 +58,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     holderOf: (name) => holderOfLease(reads, name),
     async look() {
       const sentAt = machine()
-      const { rows } = await sql<MetaRow>`
-        select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta
-      `.execute(looks)
+      const { rows } = await ask<MetaRow>(
+        looks,
+        `select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta`,
+      )
       const [row] = rows
       if (!row) throw new AppError('unavailable', 'The database has no data')
       clock.compare(sentAt, machine(), row.told)
@@ -71,7 +69,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       // The next commit would have a number that clients know for other data.
       if (seen?.epoch === epoch && row.data_revision < seen.revision) {
         const next = makeEpoch()
-        await sql`update meta set epoch = ${next} where epoch = ${epoch}`.execute(db)
+        await ask(db, 'update meta set epoch = $1 where epoch = $2', [next, epoch])
         options.wentBack?.()
         epoch = next
       }
@@ -107,22 +105,7 @@ type MetaRow = {
   told: Date
 }
 
-class Adapter extends PostgresAdapter implements CarriesDialect {
-  readonly cambista = postgresDialect()
-}
-
 /** What is asked goes to a pool of its own, which connects with the first query. */
-export function queriesTo(address: Address, options: PoolOptions): Db {
-  return new Kysely<Tables>({
-    dialect: dialectOver(() => new PostgresDriver(() => openPool(address, options), address)),
-  })
-}
-
-export function dialectOver(createDriver: () => Driver): KyselyDialect {
-  return {
-    createAdapter: () => new Adapter(),
-    createDriver,
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  }
+function queriesTo(over: QueriesOver, address: Address, options: PoolOptions): Db {
+  return over(() => new PostgresDriver(() => openPool(address, options), address), postgresDialect)
 }

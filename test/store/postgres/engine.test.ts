@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { AppError, codeOf } from '../../../src/errors.ts'
 import { storageError } from '../../../src/storage-error.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import { atomically, dialectOf, type Engine, snapshot } from '../../../src/store/engine.ts'
 import { selectMeta } from '../../../src/store/meta.ts'
-import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/open.ts'
+import { ask as askWithin } from '../../../src/store/postgres/ask.ts'
+import { openNode } from '../../support/postgres/database.ts'
 import { ask, inSchema, postgresSchemaFor, startPostgres } from '../../support/postgres/server.ts'
 
 const CREATED = { createdAt: '2026-03-24T12:00:00.000Z' }
@@ -19,7 +19,7 @@ const company = (code: string) => ({ name: code, code, created_at: CREATED.creat
 
 test('twenty nodes that start at once on an empty database all find its schema', async (t) => {
   const url = await postgresSchemaFor(t)
-  const nodes = await Promise.all(Array.from({ length: 20 }, () => opened(t, url)))
+  const nodes = await Promise.all(Array.from({ length: 20 }, () => openNode(t, url)))
   assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(20).fill(true))
   const epochs = await Promise.all(nodes.map(async ({ db }) => (await selectMeta(db)).epoch))
   assert.equal(new Set(epochs).size, 1)
@@ -27,9 +27,9 @@ test('twenty nodes that start at once on an empty database all find its schema',
 
 test('a database that was half made is finished by the next start', async (t) => {
   const url = await postgresSchemaFor(t)
-  await (await opened(t, url)).close()
+  await (await openNode(t, url)).close()
   await ask(url, 'drop table hook_days; drop table hook_messages; delete from meta')
-  const node = await opened(t, url)
+  const node = await openNode(t, url)
   assert.equal(await node.isReady(), true)
   assert.equal(await dialectOf(node.db).hasTable(node.db, 'hook_days'), true)
 })
@@ -37,20 +37,20 @@ test('a database that was half made is finished by the next start', async (t) =>
 test('a database of another program, or of another schema, is left as it is', async (t) => {
   const foreign = await postgresSchemaFor(t)
   await ask(foreign, 'create table customers (id int)')
-  await assert.rejects(openPostgres(foreign), /tables of another program \(customers\)/)
+  await assert.rejects(openNode(t, foreign), /tables of another program \(customers\)/)
   const url = await postgresSchemaFor(t)
-  await (await opened(t, url)).close()
+  await (await openNode(t, url)).close()
   await ask(url, 'update meta set schema_version = 99, oldest_program = 99')
-  await assert.rejects(openPostgres(url), /schema 99, which is newer/)
+  await assert.rejects(openNode(t, url), /schema 99, which is newer/)
   await ask(url, 'update meta set oldest_program = 1')
-  assert.equal(await (await opened(t, url)).isReady(), true, 'an upgrade that older programs understand')
+  assert.equal(await (await openNode(t, url)).isReady(), true, 'an upgrade that older programs understand')
   await ask(url, 'update meta set schema_version = 1')
-  await assert.rejects(openPostgres(url), /schema 1, which is older/)
+  await assert.rejects(openNode(t, url), /schema 1, which is older/)
 })
 
 test("of twenty that want a lease one has it, and who let it go stands in nobody's way", async (t) => {
   const url = await postgresSchemaFor(t)
-  const [one, other] = [await opened(t, url), await opened(t, url)]
+  const [one, other] = [await openNode(t, url), await openNode(t, url)]
   const tried = Array.from({ length: 20 }, (_, at) => (at % 2 ? one : other).takeLock('sync'))
   const [lock, ...more] = (await Promise.all(tried)).filter((found) => found !== undefined)
   assert.ok(lock)
@@ -66,7 +66,7 @@ test("of twenty that want a lease one has it, and who let it go stands in nobody
 test('who slept past a lease writes nothing any more, and is told', async (t) => {
   const url = await postgresSchemaFor(t)
   const leaseTimes = { ttlMs: 600, renewMs: 200 }
-  const [one, other] = [await opened(t, url, { leaseTimes }), await opened(t, url, { leaseTimes })]
+  const [one, other] = [await openNode(t, url, { leaseTimes }), await openNode(t, url, { leaseTimes })]
   const old = await one.takeLock('sync')
   assert.ok(old)
   await wait(1000)
@@ -86,7 +86,7 @@ test('who slept past a lease writes nothing any more, and is told', async (t) =>
 
 test('a commit of one node is seen by the other, and says of what kind it was', async (t) => {
   const url = await postgresSchemaFor(t)
-  const [one, other] = [await opened(t, url), await opened(t, url)]
+  const [one, other] = [await openNode(t, url), await openNode(t, url)]
   const changes = async (work: () => Promise<unknown>) => {
     const before = await other.look()
     await work()
@@ -115,7 +115,7 @@ test('a commit of one node is seen by the other, and says of what kind it was', 
 test('a revision that went back gets another epoch', async (t) => {
   const url = await postgresSchemaFor(t)
   let times = 0
-  const node = await opened(t, url, { wentBack: () => times++ })
+  const node = await openNode(t, url, { wentBack: () => times++ })
   await ask(url, 'update meta set data_revision = 9')
   const before = await node.look()
   await ask(url, 'update meta set data_revision = 8')
@@ -128,15 +128,14 @@ test('a revision that went back gets another epoch', async (t) => {
 test("the time is the database's, and a clock that is far off is not ready", async (t) => {
   const url = await postgresSchemaFor(t)
   const hour = 3_600_000
-  const node = await opened(t, url, { machine: () => Date.now() - hour })
+  const node = await openNode(t, url, { machine: () => Date.now() - hour })
   assert.ok(Math.abs(node.clock().getTime() - Date.now()) < 60_000)
   assert.equal(await node.isReady(), false)
 })
 
 test('numbers are numbers, and one that is no whole number below 2^53 is an error', async (t) => {
-  const { db } = await opened(t, await postgresSchemaFor(t))
-  const one = async (text: string) =>
-    (await sql<{ n: unknown }>`select ${sql.raw(text)} as n`.execute(db)).rows[0]?.n
+  const { db } = await openNode(t, await postgresSchemaFor(t))
+  const one = async (text: string) => (await askWithin<{ n: unknown }>(db, `select ${text} as n`)).rows[0]?.n
   assert.equal(await one('9007199254740991::bigint'), Number.MAX_SAFE_INTEGER)
   assert.equal(await one('(select sum(a) from (values (1::bigint), (2)) as v (a))'), 3)
   await assert.rejects(one('9007199254740992::bigint'), /below 2\^53/)
@@ -146,7 +145,7 @@ test('numbers are numbers, and one that is no whole number below 2^53 is an erro
 
 test('what runs at the same time is tried again until it goes through', async (t) => {
   const url = `${await postgresSchemaFor(t)}%20-c%20default_transaction_isolation%3Dserializable`
-  const nodes = [await opened(t, url), await opened(t, url)]
+  const nodes = [await openNode(t, url), await openNode(t, url)]
   const [{ db }] = nodes as [Engine]
   await db.insertInto('companies').values(company('a')).execute()
   await Promise.all(
@@ -165,7 +164,7 @@ test('what runs at the same time is tried again until it goes through', async (t
 
 test('a row that another node made meanwhile is found by a second run', async (t) => {
   const url = await postgresSchemaFor(t)
-  const [one, other] = [await opened(t, url), await opened(t, url)]
+  const [one, other] = [await openNode(t, url), await openNode(t, url)]
   let runs = 0
   const found = await atomically(one.db, async (trx) => {
     runs += 1
@@ -183,7 +182,7 @@ test('a row that another node made meanwhile is found by a second run', async (t
 })
 
 test('ids rise, and go on behind one that was chosen', async (t) => {
-  const { db } = await opened(t, await postgresSchemaFor(t))
+  const { db } = await openNode(t, await postgresSchemaFor(t))
   const { newIds, moveIds } = dialectOf(db)
   assert.deepEqual(await newIds(db, 'documents', 3), [1, 2, 3])
   assert.deepEqual(await newIds(db, 'attachments', 2), [1, 2])
@@ -203,7 +202,7 @@ test('ids rise, and go on behind one that was chosen', async (t) => {
 
 test('a snapshot sees one state', async (t) => {
   const url = await postgresSchemaFor(t)
-  const [one, other] = [await opened(t, url), await opened(t, url)]
+  const [one, other] = [await openNode(t, url), await openNode(t, url)]
   await snapshot(one.reads, async (trx) => {
     const before = await selectMeta(trx)
     await other.db.updateTable('meta').set({ data_revision: 7 }).execute()
@@ -218,7 +217,7 @@ test('a connection that breaks is an error of its query alone', async (t) => {
   const server = await startPostgres()
   t.after(() => server.close())
   await ask(server.url, 'create schema s')
-  const node = await opened(t, inSchema(server.url, 's'))
+  const node = await openNode(t, inSchema(server.url, 's'))
   const kill = 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()'
   const failure = atomically(node.db, async (trx) => {
     await trx.insertInto('companies').values(company('a')).execute()
@@ -231,11 +230,11 @@ test('a connection that breaks is an error of its query alone', async (t) => {
   await assert.rejects(node.look(), (error) => isUnavailable(error))
   await assert.rejects(node.isReady(), (error) => isUnavailable(error))
   await assert.rejects(insertApiKey(node.db, key('one')), (error) => isUnavailable(error))
-  await assert.rejects(openPostgres(inSchema(server.url, 's')), /cannot open the database the socket of/)
+  await assert.rejects(openNode(t, inSchema(server.url, 's')), /cannot open the database the socket of/)
   await server.start()
   assert.equal(await node.isReady(), true)
   await insertApiKey(node.db, key('one'))
-  const leaving = await openPostgres(inSchema(server.url, 's'))
+  const leaving = await openNode(t, inSchema(server.url, 's'))
   const frozen = processesOf(server.pid())
   for (const pid of frozen) process.kill(pid, 'SIGSTOP')
   const from = performance.now()
@@ -247,12 +246,6 @@ test('a connection that breaks is an error of its query alone', async (t) => {
   for (const pid of frozen) process.kill(pid, 'SIGCONT')
   assert.equal(await node.isReady(), true)
 })
-
-async function opened(t: TestContext, url: string, options: PostgresOptions = {}): Promise<Engine> {
-  const engine = await openPostgres(url, options)
-  t.after(() => engine.close())
-  return engine
-}
 
 /** The server and those that it made, one for each connection. */
 function processesOf(pid: number): number[] {

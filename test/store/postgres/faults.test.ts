@@ -7,8 +7,8 @@ import { AppError, codeOf } from '../../../src/errors.ts'
 import { storageError } from '../../../src/storage-error.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
 import type { Db } from '../../../src/store/tables.ts'
+import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { postgresSchemaFor } from '../../support/postgres/server.ts'
 
@@ -80,9 +80,7 @@ test('connections that break at any statement lose nothing that was told as done
 
 async function behindProxy(t: TestContext) {
   const proxy = await startProxy(t, await postgresSchemaFor(t))
-  const engine = await openPostgres(proxy.url)
-  t.after(() => engine.close())
-  return { db: engine.db, proxy }
+  return { db: (await openNode(t, proxy.url)).db, proxy }
 }
 
 async function names(db: Db): Promise<string[]> {

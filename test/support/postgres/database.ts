@@ -1,13 +1,15 @@
 // A database for a test that asks for one at once: its schema is made when it is first asked something.
 
 import type { TestContext } from 'node:test'
-import { type DatabaseConnection, type Driver, Kysely, type TransactionSettings } from 'kysely'
+import type { DatabaseConnection, Driver, TransactionSettings } from 'kysely'
+import type { Engine } from '../../../src/store/engine.ts'
 import { addressOf } from '../../../src/store/postgres/address.ts'
+import { postgresDialect } from '../../../src/store/postgres/dialect.ts'
 import { PostgresDriver } from '../../../src/store/postgres/driver.ts'
-import { makeSchema } from '../../../src/store/postgres/make-schema.ts'
-import { dialectOver, queriesTo } from '../../../src/store/postgres/open.ts'
+import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/open.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import type { Db, Tables } from '../../../src/store/tables.ts'
+import { queriesOver } from '../../../src/store/postgres/queries.ts'
+import type { Db } from '../../../src/store/tables.ts'
 import { postgresSchemaFor } from './server.ts'
 
 const POOL = { size: 5, answerMs: 30_000 }
@@ -22,18 +24,21 @@ export function postgresAddressOf(t: TestContext, dataDir: string): Promise<stri
 }
 
 export function postgresDatabase(t: TestContext, dataDir: string): Db {
-  const db = new Kysely<Tables>({
-    dialect: dialectOver(() => new LateDriver(() => postgresAddressOf(t, dataDir))),
-  })
+  const db = queriesOver(() => new LateDriver(() => postgresAddressOf(t, dataDir)), postgresDialect)
   t.after(() => db.destroy())
   return db
 }
 
+/** A node of a test, which is closed when the test ends. */
+export async function openNode(t: TestContext, url: string, options: PostgresOptions = {}): Promise<Engine> {
+  const engine = await openPostgres(url, queriesOver, options)
+  t.after(() => engine.close())
+  return engine
+}
+
 async function madeSchema(t: TestContext): Promise<string> {
   const url = await postgresSchemaFor(t)
-  const db = queriesTo(addressOf(url), POOL)
-  await makeSchema(db)
-  await db.destroy()
+  await (await openPostgres(url, queriesOver)).close()
   return url
 }
 
