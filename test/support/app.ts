@@ -14,9 +14,8 @@ import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
-import { fixedClock, type TestClock, temporaryDirectory } from './temporary.ts'
+import { fixedClock, openDatabaseOf, type TestClock, temporaryDirectory } from './temporary.ts'
 
 export { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './temporary.ts'
 
@@ -129,7 +128,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
 }
 
 async function makeKey(dataDir: string, clock: TestClock): Promise<string> {
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   const key = makeSecret('cbk_')
   await insertApiKey(db, {
     name: `test ${key.slice(-6)}`,

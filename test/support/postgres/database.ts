@@ -17,16 +17,13 @@ const POOL = { size: 5, answerMs: 30_000 }
 // Tests name a database by its data directory: one that is opened twice is the same.
 const addresses = new Map<string, Promise<string>>()
 
-/** The address of the schema that stands for a data directory, in this process and until the test ends. */
-export function postgresAddressOf(t: TestContext, dataDir: string): Promise<string> {
-  const made = addresses.getOrInsertComputed(dataDir, () => madeSchema(t))
-  return made
+/** The address of the schema that stands for a data directory, in this process; `t`: it goes when that test ends. */
+export function postgresAddressOf(dataDir: string, t?: TestContext): Promise<string> {
+  return addresses.getOrInsertComputed(dataDir, () => madeSchema(t))
 }
 
-export function postgresDatabase(t: TestContext, dataDir: string): Db {
-  const db = queriesOver(() => new LateDriver(() => postgresAddressOf(t, dataDir)), postgresDialect)
-  t.after(() => db.destroy())
-  return db
+export function postgresDatabase(dataDir: string, t?: TestContext): Db {
+  return queriesOver(() => new LateDriver(() => postgresAddressOf(dataDir, t)), postgresDialect)
 }
 
 /** A node of a test, which is closed when the test ends. */
@@ -36,7 +33,7 @@ export async function openNode(t: TestContext, url: string, options: PostgresOpt
   return engine
 }
 
-async function madeSchema(t: TestContext): Promise<string> {
+async function madeSchema(t?: TestContext): Promise<string> {
   const url = await postgresSchemaFor(t)
   await (await openPostgres(url, queriesOver)).close()
   return url

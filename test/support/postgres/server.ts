@@ -37,12 +37,12 @@ export type PostgresServer = {
 
 let shared: Promise<string> | undefined
 
-/** The address of an empty schema, which is removed when the test ends. */
-export async function postgresSchemaFor(t: TestContext): Promise<string> {
+/** The address of an empty schema, which is removed when the test ends, or without one with the server. */
+export async function postgresSchemaFor(t?: TestContext): Promise<string> {
   const schema = `t${randomUUID().replaceAll('-', '')}`
   const server = await sharedServer()
   await ask(server, `create schema ${schema}`)
-  t.after(() => ask(server, `drop schema ${schema} cascade`))
+  t?.after(() => ask(server, `drop schema ${schema} cascade`))
   return inSchema(server, schema)
 }
 
