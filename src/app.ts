@@ -21,9 +21,9 @@ import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
+import { openEngine } from './store/open-engine.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
-import { openSqliteEngine } from './store/sqlite/engine.ts'
 import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
@@ -33,6 +33,8 @@ import { openSchedulers } from './sync/schedulers.ts'
 
 export type AppConfig = ServerOptions & {
   dataDir: string
+  /** The address of a PostgreSQL that nodes share; of the data directory only contents and the key of hooks are used then. */
+  database?: string | undefined
   scheduler: boolean
   /** When a provider is synced, in the time of its zone. */
   syncCron: (provider: Provider) => string
@@ -86,12 +88,14 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs } = overrides
-  const engine = await openSqliteEngine(config.dataDir, {
-    ...{ server: true, clock: ownClock, upgraded, patienceMs },
+  const wentBack = () => log.error('the database lost what clients know: its data have a new epoch')
+  const engine = await openEngine(config, {
+    ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack },
   })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
-  removeServerAddress(config.dataDir) // of a server that was killed
+  const isAlone = engine.kind === 'sqlite'
+  if (isAlone) removeServerAddress(config.dataDir) // of a server that was killed
   await ensureCatalogue(db, providers)
   const cache = await openRateCache(engine.longReads, providers)
   const keyring = await openKeyring(db, clock)
@@ -148,8 +152,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const deps = { ...stores, cache, keyring, scheduler, backups, wakeHooks, clock, log, limits, ...health }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
-  writeServerAddress(dataDir, server.url)
-  parts.defer(() => forgetServerAddress(dataDir))
+  if (isAlone) {
+    writeServerAddress(dataDir, server.url)
+    parts.defer(() => forgetServerAddress(dataDir))
+  }
   scheduler.start()
   backups?.start()
   hooks.start()

@@ -9,6 +9,7 @@ import { readCommandLine } from './cli/command-line.ts'
 import { COMMANDS, GROUPS } from './cli/commands.ts'
 import { databaseIn } from './cli/data-dir.ts'
 import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
+import { variableOf } from './cli/option-names.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
@@ -87,15 +88,17 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   checkRequired(command.required ?? [], options, command.own)
   const dataDir = options['data-dir']
   const { changesData } = command
+  const env = withSettings(terminal.env, settings)
+  const database = env[variableOf('database')] || undefined
   return command.run({
     options,
     positionals: parsed.positionals,
-    terminal: { ...terminal, env: withSettings(terminal.env, settings) },
+    terminal: { ...terminal, env },
     settings,
     withDatabase:
       dataDir === undefined
         ? undefined
-        : databaseIn(dataDir, { changesData, say: (text) => terminal.err(text) }),
+        : databaseIn({ dataDir, database }, { changesData, say: (text) => terminal.err(text) }),
   })
 }
 

@@ -31,7 +31,11 @@ const FILTERS: Pick<PageOfDocuments, 'companyId' | 'agentId'>[] = [
   { companyId: 2, agentId: 3 },
 ]
 
-type Server = { db: ReturnType<typeof openDatabaseOf>; reads: ReturnType<typeof openReads>; arrivals: Arrivals }
+type Server = {
+  db: ReturnType<typeof openDatabaseOf>
+  reads: ReturnType<typeof openReads>
+  arrivals: Arrivals
+}
 type Client = { bound: number | null; filter: (typeof FILTERS)[number]; cursor: number; handled: number[] }
 
 /** The server's part: a database, and uploads into it; a restart closes all of it and opens it again. */
