@@ -22,8 +22,12 @@ import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
 import { openEngine } from './store/open-engine.ts'
-import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
+import {
+  forgetServerAddress,
+  removeServerAddress,
+  writeServerAddress,
+} from './store/server-address.ts'
 import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'

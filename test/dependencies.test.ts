@@ -31,15 +31,29 @@ const ALLOWED: Record<string, string> = {
   kysely: 'MIT',
   'lru-cache': 'BlueOak-1.0.0',
   ofetch: 'MIT',
+  pg: 'MIT', // PostgreSQL, loaded where one is named
+  'pg-cloudflare': 'MIT', // pg; an empty file for Node
+  'pg-connection-string': 'MIT', // pg
+  'pg-int8': 'ISC', // pg-types
+  'pg-pool': 'MIT', // pg
+  'pg-protocol': 'MIT', // pg
+  'pg-types': 'MIT', // pg
+  pgpass: 'MIT', // pg
+  'postgres-array': 'MIT', // pg-types
+  'postgres-bytea': 'MIT', // pg-types
+  'postgres-date': 'MIT', // pg-types
+  'postgres-interval': 'MIT', // pg-types
   preact: 'MIT', // the page
   'prom-client': 'Apache-2.0',
   'range-parser': 'MIT',
   rou3: 'MIT', // h3
+  split2: 'ISC', // pgpass
   srvx: 'MIT', // h3
   tdigest: 'MIT', // prom-client
   ufo: 'MIT', // ofetch
   uplot: 'MIT', // the chart of the page: a third of what others weigh
   valibot: 'MIT',
+  xtend: 'MIT', // postgres-interval
 }
 
 type Package = {
