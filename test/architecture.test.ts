@@ -49,7 +49,7 @@ const SHARED_TYPES = 'src/providers/provider.ts'
 const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.ts)/
 
 /** Where what only one engine understands may be. */
-const ENGINE = /^src\/store\/sqlite\//
+const ENGINE = /^src\/store\/(sqlite|postgres)\//
 
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),

@@ -118,7 +118,14 @@ type Pivoted = Pick<Provider, 'code' | 'pivot'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
 
 /** The stored data as they are now; the snapshot of before, if they have not changed since. */
-function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
+async function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
+  const taken = await readSnapshot(db, shared, before)
+  // Not all: a query may have found another one outdated meanwhile.
+  for (const id of taken.loaded.keys()) shared.outdated.delete(id)
+  return taken
+}
+
+function readSnapshot(db: Db, shared: Shared, before: OwnSnapshot | undefined): Promise<OwnSnapshot> {
   return snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     // After a restore the same revision may be another's: nothing of before is kept.
@@ -133,7 +140,6 @@ function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<Own
       if (known?.revision === revision) loaded.set(id, known)
     }
     if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
-    shared.outdated.clear()
     return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
   })
 }
@@ -209,7 +215,6 @@ function makeSnapshot(
   }
 }
 
-/** The series by their pair. */
 export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
 }

@@ -1,6 +1,13 @@
 // Kysely over this folder's driver: the only file of it that needs the library itself, and is loaded with every start.
 
-import { type Driver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import {
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type PrimitiveValueListNode,
+} from 'kysely'
 import type { CarriesDialect, Dialect } from '../engine.ts'
 import type { Db, Tables } from '../tables.ts'
 
@@ -12,9 +19,17 @@ export function queriesOver(createDriver: () => Driver, dialect: Dialect): Db {
       createAdapter: () => new Adapter(dialect),
       createDriver,
       createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createQueryCompiler: () => new QueryCompiler(),
     },
   })
+}
+
+// What is in a list without members SQLite answers, with none; here it is no statement, and nothing equals null.
+class QueryCompiler extends PostgresQueryCompiler {
+  protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
+    if (node.values.length === 0) this.append('(null)')
+    else super.visitPrimitiveValueList(node)
+  }
 }
 
 class Adapter extends PostgresAdapter implements CarriesDialect {
