@@ -1,7 +1,7 @@
 // The codes of what goes wrong with PostgreSQL: `PG_` and the SQLSTATE, or a word where the server said nothing. What they
 // mean to a client is in src/storage-error.ts.
 
-import { codeOf } from '../../errors.ts'
+import { AppError, codeOf } from '../../errors.ts'
 
 /** The connection broke, or nothing was answered in time. */
 export const LOST = 'PG_LOST'
@@ -17,7 +17,7 @@ const ENDS = /^PG_(57P0[1-5]|08...|40003|LOST)$/
 /** The same error with such a code. */
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || codeOf(error).startsWith('PG_')) return error
-  if (error instanceof RangeError || error instanceof TypeError) return error
+  if (error instanceof AppError || error instanceof RangeError || error instanceof TypeError) return error
   const code = codeOf(error)
   return Object.assign(error, { code: SQLSTATE.test(code) && 'severity' in error ? `PG_${code}` : LOST })
 }

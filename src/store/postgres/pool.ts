@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientConfig, PoolClient } from 'pg'
+import { createSemaphore } from '../../semaphore.ts'
 import type { Address } from './address.ts'
 
 export type PoolOptions = {
@@ -19,6 +20,8 @@ export type Connections = {
 
 const END_MS = 1000
 const CONNECT_MS = 2000
+const TURN_MS = 10_000
+const BUSY = 'The database is in use: try again in a moment'
 const SERVER_ENDS_BEFORE_MS = 1000
 const LOCK_MS = 3000
 const IDLE_IN_TRANSACTION_MS = 5000
@@ -48,8 +51,24 @@ export async function openPool(address: Address, { size, answerMs }: PoolOptions
     client.on('error', ignore) // of a lent one: its query fails, too
   })
   pool.on('remove', (client) => open.delete(client))
+  // The library would count the wait for others, too, by which it sees that a server does not answer.
+  const turns = createSemaphore(size, { ms: TURN_MS, message: BUSY })
   return {
-    connect: () => pool.connect(),
+    async connect() {
+      const turn = await turns.acquire()
+      try {
+        const client = await pool.connect()
+        const release = client.release.bind(client)
+        client.release = (lost) => {
+          release(lost)
+          turn[Symbol.dispose]()
+        }
+        return client
+      } catch (error) {
+        turn[Symbol.dispose]()
+        throw error
+      }
+    },
     async end() {
       const gone = Promise.withResolvers<void>()
       pool.on('remove', () => open.size === 0 && gone.resolve())
