@@ -22,12 +22,8 @@ import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
 import { openEngine } from './store/open-engine.ts'
+import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
-import {
-  forgetServerAddress,
-  removeServerAddress,
-  writeServerAddress,
-} from './store/server-address.ts'
 import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
@@ -146,7 +142,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const blobs = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
+  // Of several nodes none knows what another one is just writing.
+  const openBlobs = isAlone ? openSweptBlobs : openFolder
+  const blobs = await openBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
@@ -171,6 +169,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const { url, alsoUrls, metricsUrl } = server
   const hasNoKey = keyring.hasNoKey()
   return { url, alsoUrls, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
+}
+
+function openFolder(_db: Db, dataDir: string, _log: Log, fs?: BlobFs) {
+  return openBlobFolder(join(dataDir, 'blobs'), fs)
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */

@@ -9,7 +9,6 @@ import { readCommandLine } from './cli/command-line.ts'
 import { COMMANDS, GROUPS } from './cli/commands.ts'
 import { databaseIn } from './cli/data-dir.ts'
 import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
-import { variableOf } from './cli/option-names.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
@@ -89,7 +88,6 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   const dataDir = options['data-dir']
   const { changesData } = command
   const env = withSettings(terminal.env, settings)
-  const database = env[variableOf('database')] || undefined
   return command.run({
     options,
     positionals: parsed.positionals,
@@ -98,7 +96,10 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     withDatabase:
       dataDir === undefined
         ? undefined
-        : databaseIn({ dataDir, database }, { changesData, say: (text) => terminal.err(text) }),
+        : databaseIn(
+            { dataDir, database: terminal.database },
+            { changesData, say: (text) => terminal.err(text) },
+          ),
   })
 }
 

@@ -41,8 +41,7 @@ async function runOn(
   const dataDir = argv[argv.indexOf('--data-dir') + 1]
   if (!postgres || !argv.includes('--data-dir') || dataDir === undefined)
     return run(argv, { ...terminal, env: given })
-  const env = { CAMBISTA_DATABASE: await postgres.postgresAddressOf(dataDir), ...given }
-  return run(argv, { ...terminal, env })
+  return run(argv, { ...terminal, env: given, database: await postgres.postgresAddressOf(dataDir) })
 }
 
 /** Waits until a condition holds: long, for a machine that others share may stand still for seconds. @throws after `ms` */

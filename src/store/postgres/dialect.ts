@@ -90,7 +90,10 @@ export const postgresDialect: Dialect = {
   },
   // Ids are taken before a commit: the lock, which is held until then, orders those of a company.
   async orderCompany(trx, companyId) {
-    await ask(trx, 'select 1 from companies where id = $1 for no key update', [companyId])
+    const which = '($1::bigint is null or id = $1)'
+    await ask(trx, `select 1 from companies where ${which} order by id for no key update`, [
+      companyId ?? null,
+    ])
   },
 }
 
