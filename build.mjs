@@ -22,7 +22,8 @@ const locked = readJson('package-lock.json').packages
 const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
 const UNIT = 'src/cli/service/cambista.service'
 const MANUAL = fs.readdirSync('src/manual').map((name) => `src/manual/${name}`)
-const PACKED_ASSETS = ['schema.sql', 'package.json', UNIT, ...MANUAL] // what src/assets.ts reads, besides the addon
+const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
+const PACKED_ASSETS = ['schema.sql', CLUSTER_SCHEMA, 'package.json', UNIT, ...MANUAL] // what src/assets.ts reads, besides the addon
 const IN_ARCHIVES = ['README.md', 'LICENSE']
 const LARGEST_MB = 125
 // V8 would let each half of the heap's young generation grow from 1 to 32 MB, which a server that answers as much as it

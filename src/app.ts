@@ -22,9 +22,9 @@ import type { Provider, ProviderSettings } from './providers/provider.ts'
 import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
+import { openEngine } from './store/open-engine.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
-import { openSqliteEngine } from './store/sqlite/engine.ts'
 import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
@@ -34,6 +34,8 @@ import { openSchedulers } from './sync/schedulers.ts'
 
 export type AppConfig = ServerOptions & {
   dataDir: string
+  /** The address of a PostgreSQL that nodes share; of the data directory only contents and the key of hooks are used then. */
+  database?: string | undefined
   scheduler: boolean
   /** When a provider is synced, in the time of its zone. */
   syncCron: (provider: Provider) => string
@@ -87,12 +89,14 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs } = overrides
-  const engine = await openSqliteEngine(config.dataDir, {
-    ...{ server: true, clock: ownClock, upgraded, patienceMs },
+  const wentBack = () => log.error('the database lost what clients know: its data have a new epoch')
+  const engine = await openEngine(config, {
+    ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack },
   })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
-  removeServerAddress(config.dataDir) // of a server that was killed
+  const isAlone = engine.kind === 'sqlite'
+  if (isAlone) removeServerAddress(config.dataDir) // of a server that was killed
   await ensureCatalogue(db, providers, clock)
   const cache = await openRateCache(engine.longReads, providers)
   const past = openPastRates(engine.longReads)
@@ -140,7 +144,9 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  const blobs = await openSweptBlobs(db, config.dataDir, log, overrides.blobFs)
+  // Of several nodes none knows what another one is just writing.
+  const openBlobs = isAlone ? openSweptBlobs : openFolder
+  const blobs = await openBlobs(db, config.dataDir, log, overrides.blobFs)
   const { limits } = config
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
@@ -162,8 +168,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
-  writeServerAddress(dataDir, server.url)
-  parts.defer(() => forgetServerAddress(dataDir))
+  if (isAlone) {
+    writeServerAddress(dataDir, server.url)
+    parts.defer(() => forgetServerAddress(dataDir))
+  }
   scheduler.start()
   backups?.start()
   hooks.start()
@@ -175,6 +183,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const { url, alsoUrls, metricsUrl } = server
   const hasNoKey = keyring.hasNoKey()
   return { url, alsoUrls, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
+}
+
+function openFolder(_db: Db, dataDir: string, _log: Log, fs?: BlobFs) {
+  return openBlobFolder(join(dataDir, 'blobs'), fs)
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */

@@ -34,6 +34,7 @@ export async function bundleProgram() {
     splitting: true,
     format: 'esm',
     alias: { ofetch: './node_modules/ofetch/dist/index.mjs' }, // its other half makes a fetch for a Node without one
+    external: ['pg-native'], // pg would load it for a client of another kind, which nothing here asks for
     plugins: [{ name: 'lean', setup: beLean }],
     metafile: true,
     logLevel: 'warning',

@@ -87,15 +87,19 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   checkRequired(command.required ?? [], options, command.own)
   const dataDir = options['data-dir']
   const { changesData } = command
+  const env = withSettings(terminal.env, settings)
   return command.run({
     options,
     positionals: parsed.positionals,
-    terminal: { ...terminal, env: withSettings(terminal.env, settings) },
+    terminal: { ...terminal, env },
     settings,
     withDatabase:
       dataDir === undefined
         ? undefined
-        : databaseIn(dataDir, { changesData, say: (text) => terminal.err(text) }),
+        : databaseIn(
+            { dataDir, database: terminal.database },
+            { changesData, say: (text) => terminal.err(text) },
+          ),
   })
 }
 

@@ -5,14 +5,16 @@ import { accessSync, constants } from 'node:fs'
 import { AppError, codeOf } from './errors.ts'
 
 // Without room for its -shm file SQLite speaks of an I/O error.
-const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/
+const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|PG_53100)$/
 const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/
 const NO_FILES = /^E[MN]FILE$/
-const BUSY = /^SQLITE_(BUSY|LOCKED)/
+// Of PostgreSQL those by SQLSTATE: given up because of others, a lock not had in time, all connections taken.
+const BUSY = /^(SQLITE_(BUSY|LOCKED)|PG_(40001|40P01|55P03|53300)$)/
 // Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
-const OUTSIDE = /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*)$/
+const OUTSIDE =
+  /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
 
-/** The AppError for a failure of the file system or of SQLite; anything else is given back as it is. */
+/** The AppError for a failure of the file system or of a database; anything else is given back as it is. */
 export function storageError(error: unknown): unknown {
   const code = codeOf(error)
   if (error instanceof AppError) return error
@@ -51,9 +53,9 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }
 
-/** Whether SQLite reports it. */
+/** Whether SQLite or PostgreSQL reports it. */
 export function isOfDatabase(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_')
+  return /^(SQLITE|PG)_/.test(codeOf(error))
 }
 
 /** The AppError for a file that cannot be opened since too many are open; anything else is given back as it is. */

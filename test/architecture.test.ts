@@ -33,7 +33,7 @@ const LAYERS = [
   'hooks',
   ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'sqlite'],
+  ['store', 'rates', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'postgres', 'sqlite'],
   'spreadsheets',
   'json',
   'words',
@@ -50,7 +50,7 @@ const SHARED_TYPES = 'src/providers/provider.ts'
 const KNOW_A_PROVIDER = /^src\/(providers\/list\.ts|demo\/|cli\/commands\/demo\.ts)/
 
 /** Where what only one engine understands may be. */
-const ENGINE = /^src\/store\/sqlite\//
+const ENGINE = /^src\/store\/(sqlite|postgres)\//
 
 const DOORS: Record<string, (path: string) => boolean> = {
   h3: (path) => path.startsWith('src/http/'),
@@ -58,6 +58,7 @@ const DOORS: Record<string, (path: string) => boolean> = {
   ofetch: (path) => path.startsWith('src/providers/'),
   kysely: (path) => path.startsWith('src/store/'),
   'better-sqlite3': (path) => path.startsWith('src/store/'),
+  pg: (path) => path.startsWith('src/store/postgres/'),
   'prom-client': (path) => path === 'src/http/status/metrics.ts',
   asn1js: (path) => path === 'src/cli/commands/certificates/certificate.ts',
   croner: (path) => path === 'src/schedule.ts',

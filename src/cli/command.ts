@@ -12,6 +12,8 @@ export type Terminal = {
   env: Environment
   /** Where the settings of a service on this machine would be; undefined: nowhere. */
   settingsFile?: string
+  /** The address of a PostgreSQL instead of the file of a data directory: for tests, until nodes can share one. */
+  database?: string | undefined
   /** Results. */
   out(text: string | Uint8Array): void
   /** Messages. */

@@ -6,7 +6,7 @@ import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
 import { diskError } from '../storage-error.ts'
 import type { Engine } from '../store/engine.ts'
-import { openSqliteEngine } from '../store/sqlite/engine.ts'
+import { openEngine, type Place } from '../store/open-engine.ts'
 import type { Db } from '../store/tables.ts'
 import { ensureCatalogue } from '../sync/catalogue.ts'
 
@@ -35,19 +35,20 @@ export type WithDatabase = <T>(
   work: (db: Db, engine: Engine) => Promise<T>,
 ) => Promise<T>
 
-/** Opens that of a data directory; `say` is told where it is if the command changes it, and of an upgrade. */
+/** Opens that of a data directory, or of an address; `say` is told where it is if the command changes it, and of an upgrade. */
 export function databaseIn(
-  dataDir: string,
+  place: Place,
   { changesData, say }: { changesData: boolean; say: (text: string) => void },
 ): WithDatabase {
+  const { dataDir } = place
   return async ({ mustExist }, work) => {
     becomeOwner(dataDir)
-    const engine = await openSqliteEngine(dataDir, {
+    const engine = await openEngine(place, {
       mustExist,
       upgraded: ({ from, to, copy }) =>
         say(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`),
     })
-    if (changesData) say(`data directory: ${resolve(dataDir)}\n`)
+    if (changesData && engine.kind === 'sqlite') say(`data directory: ${resolve(dataDir)}\n`)
     try {
       await ensureCatalogue(engine.db, PROVIDERS, engine.clock)
       return await work(engine.db, engine)

@@ -74,7 +74,7 @@ export type Dialect = {
   newIds(db: Db, table: 'attachments' | 'documents', count: number): Promise<number[] | undefined>
   /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
   moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
-  orderCompany(trx: Db, companyId: number): Promise<void>
+  orderCompany(trx: Db, companyId: number | undefined): Promise<void>
 }
 
 /** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */
@@ -99,7 +99,7 @@ export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
 }
 
 /** Inside a transaction that makes documents, first: those of a company are committed in the order of their ids. */
-export function orderCompany(trx: Db, companyId: number): Promise<void> {
+export function orderCompany(trx: Db, companyId?: number): Promise<void> {
   return dialectOf(trx).orderCompany(trx, companyId)
 }
 

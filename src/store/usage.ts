@@ -72,6 +72,7 @@ async function wrongSumsIn(
     .selectFrom(table)
     .leftJoin('added', 'added.account', `${table}.id`)
     .select((of) => ['id', 'used', of.fn.coalesce('added.bytes', of.lit(0)).as('bytes')])
+    .orderBy('id')
     .execute()
   return rows.filter(({ used, bytes }) => used !== bytes).map((row) => ({ table, ...row }))
 }

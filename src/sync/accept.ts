@@ -5,8 +5,8 @@
 import { type IsoDate, isIsoDate } from '../dates.ts'
 import { canonicalNumber, isBetween, product, ratio, withinHalfUnit } from '../decimal.ts'
 import type { CatalogueSeries, Observation, Window } from '../providers/provider.ts'
-import type { StoredRate } from '../store/rates.ts'
-import type { RateRevision } from '../store/record.ts'
+import type { StoredRate } from '../store/rates/rates.ts'
+import type { RateRevision } from '../store/rates/record.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 
 /** An accepted value, of the series with this code. */

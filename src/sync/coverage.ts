@@ -5,7 +5,7 @@
 import { addDays, earliest, type IsoDate, LATEST_DAY } from '../dates.ts'
 import { type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Window } from '../providers/provider.ts'
-import type { StoredRate } from '../store/rates.ts'
+import type { StoredRate } from '../store/rates/rates.ts'
 import type { CoverageKind } from '../store/tables.ts'
 import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
 import { type Reading, saysOf } from './ask.ts'

@@ -4,7 +4,7 @@
 import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, latest } from '../dates.ts'
 import { type Interval, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
-import type { SeriesRow } from '../store/series.ts'
+import type { SeriesRow } from '../store/rates/series.ts'
 import { alone, type ChunkResult, syncChunk } from './chunk.ts'
 import { beginningOf, daysToAsk, EMPTY_YEAR_DAYS, nextWindow, REREAD_DAYS, windowsOf } from './plan.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'

@@ -3,9 +3,9 @@
 import { addDays, type Clock, todayIn } from '../dates.ts'
 import { AppError } from '../errors.ts'
 import type { Provider } from '../providers/provider.ts'
-import { selectCoverage } from '../store/coverage.ts'
-import { selectProviders } from '../store/providers.ts'
-import { selectSeriesOf } from '../store/series.ts'
+import { selectCoverage } from '../store/rates/coverage.ts'
+import { selectProviders } from '../store/rates/providers.ts'
+import { selectSeriesOf } from '../store/rates/series.ts'
 import type { CoverageKind, Db, SyncStatus } from '../store/tables.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
 

@@ -7,8 +7,8 @@ import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } fro
 import { reasonOf } from '../errors.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import { atomically, type Lock } from '../store/engine.ts'
-import { selectProviders } from '../store/providers.ts'
-import { findRefinableDay } from '../store/rates.ts'
+import { selectProviders } from '../store/rates/providers.ts'
+import { findRefinableDay } from '../store/rates/rates.ts'
 import {
   closeInterruptedRuns,
   closeRun,

@@ -4,7 +4,7 @@ import type { IsoDate } from '../dates.ts'
 import type { Interval } from '../intervals.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
 import type { Lock } from '../store/engine.ts'
-import type { SeriesRow } from '../store/series.ts'
+import type { SeriesRow } from '../store/rates/series.ts'
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { CoverageKind, Db } from '../store/tables.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raiseRevision } from '../../src/store/meta.ts'
-import { updateSeriesEnabled } from '../../src/store/series.ts'
+import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
 import {
   asOtherProcess,
   CACHED,

@@ -6,18 +6,17 @@ import { before, test } from 'node:test'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import { openKeyring } from '../../src/http/api/auth.ts'
 import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { insertToken, revokeToken } from '../../src/store/tokens.ts'
 import { AT, CREATE, fillDirectory } from '../support/directory.ts'
-import { fixedClock, temporaryDatabase } from '../support/temporary.ts'
+import { fixedClock, openDatabaseOf, temporaryDatabase } from '../support/temporary.ts'
 import { openApp, send } from './support.ts'
 
 const app = await openApp()
 await fillDirectory(app)
 let db: Db // as a command has it open
 before((t) => {
-  db = openDatabase(app.dataDir)
+  db = openDatabaseOf(app.dataDir)
   if ('after' in t) t.after(() => db.destroy())
 })
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import { insertApiKey, revokeApiKey } from '../../src/store/api-keys.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
-import { updateProviderEnabled } from '../../src/store/providers.ts'
+import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
 import { closeRun, insertRun } from '../../src/store/sync-runs.ts'
 import { asOtherProcess, openApp, send, storeAsOtherProcess, withinASecond } from './support.ts'
 

@@ -6,12 +6,12 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'nod
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
 import { joined } from '../../src/intervals.ts'
-import { replaceCoverage, selectCoverage } from '../../src/store/coverage.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
-import { markSeriesChanged, upsertRates } from '../../src/store/rates.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
+import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
+import { openDatabaseOf } from '../support/temporary.ts'
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
@@ -112,7 +112,7 @@ export async function detailOf(app: TestApp, path: string, status: number): Prom
 
 /** Commits over another connection. */
 export async function asOtherProcess<T>(app: TestApp, change: (db: Db) => Promise<T>): Promise<T> {
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   try {
     return await change(db)
   } finally {

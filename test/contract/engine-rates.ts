@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { replaceCoverage, selectCoverage } from '../../src/store/coverage.ts'
 import { atomically, type Engine } from '../../src/store/engine.ts'
+import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
 import {
   markSeriesChanged,
   type StoredRate,
   selectColumnOfSeries,
   selectRatesOfSeries,
   upsertRates,
-} from '../../src/store/rates.ts'
-import { selectStoredAtRuns } from '../../src/store/stored-at.ts'
+} from '../../src/store/rates/rates.ts'
+import { selectStoredAtRuns } from '../../src/store/rates/stored-at.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { createMemoryBank, daysFrom } from '../support/rates/memory-bank.ts'
 import { fixedClock } from '../support/temporary.ts'

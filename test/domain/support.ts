@@ -3,7 +3,7 @@
 import { dayOf, type IsoDate } from '../../src/dates.ts'
 import { type Column, type CoveredDays, makeColumn } from '../../src/domain/rates/column.ts'
 import type { RateType } from '../../src/providers/provider.ts'
-import type { SeriesRow } from '../../src/store/series.ts'
+import type { SeriesRow } from '../../src/store/rates/series.ts'
 
 /** A column of the days given, in their order. */
 export function columnFrom(values: Record<IsoDate, string>): Column {

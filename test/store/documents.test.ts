@@ -70,7 +70,7 @@ test('a batch is written in the order of its files, each with an attachment of i
 
 test('a batch with a row that cannot be is not written at all', async (t) => {
   const db = await partiesIn(t)
-  await assert.rejects(insert(db, 9, ['a']), /FOREIGN KEY/)
+  await assert.rejects(insert(db, 9, ['a']), /foreign key/i)
   assert.deepEqual(await selectDocuments(db, { limit: 10 }), [])
   assert.equal(await isBlobNamed(db, 'a'.padEnd(64, '0')), false)
 })

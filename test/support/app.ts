@@ -14,11 +14,10 @@ import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
-import { fixedClock, type TestClock, temporaryDirectory } from './temporary.ts'
+import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
-export { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from './temporary.ts'
+export { fixedClock, postgres, type TestClock, temporaryDatabase, temporaryDirectory } from './temporary.ts'
 
 export type TestApp = {
   app: App
@@ -76,6 +75,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       port: 0,
       ...options.listen,
       dataDir,
+      database: await postgres?.postgresAddressOf(dataDir),
       scheduler: options.scheduler ?? false,
       syncCron: ({ settings }) => settings.schedule.fallback,
       backfillFrom: options.backfillFrom ?? '2026-01-01',
@@ -129,7 +129,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
 }
 
 async function makeKey(dataDir: string, clock: TestClock): Promise<string> {
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   const key = makeSecret('cbk_')
   await insertApiKey(db, {
     name: `test ${key.slice(-6)}`,

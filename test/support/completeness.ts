@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
-import { selectCoverage } from '../../src/store/coverage.ts'
-import { selectRatesOfSeries } from '../../src/store/rates.ts'
-import { selectSeries } from '../../src/store/series.ts'
+import { selectCoverage } from '../../src/store/rates/coverage.ts'
+import { selectRatesOfSeries } from '../../src/store/rates/rates.ts'
+import { selectSeries } from '../../src/store/rates/series.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { daysFrom } from './rates/memory-bank.ts'
 

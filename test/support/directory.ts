@@ -1,8 +1,8 @@
 // A company with an owner, agents and tokens, made straight in the database.
 
 import { hashOfSecret } from '../../src/domain/secrets.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { TestApp } from './app.ts'
+import { openDatabaseOf } from './temporary.ts'
 import { until } from './terminal.ts'
 
 export const AT = '2026-03-01T00:00:00.000Z'
@@ -41,7 +41,7 @@ export async function fillDirectory(app: TestApp): Promise<void> {
 
 /** The same, for a server that is not running, or is another process. */
 export async function fillDatabase(dataDir: string): Promise<void> {
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   const agent = (facts: {
     id: number
     company_id: number

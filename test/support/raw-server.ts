@@ -6,12 +6,11 @@ import { createHash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { hashOfSecret } from '../../src/domain/secrets.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { AT, batch, CREATE, fillDatabase, pdf, TOKENS } from './directory.ts'
 import { sent, WAYS, type WayName } from './documents/ways.ts'
 import { startProgram } from './program.ts'
 import { exchangeRaw, type RawAnswer } from './raw-requests.ts'
-import { temporaryDirectory } from './temporary.ts'
+import { openDatabaseOf, temporaryDirectory } from './temporary.ts'
 
 export const CHUNKED = 'Transfer-Encoding: chunked'
 
@@ -71,7 +70,7 @@ export async function startRawGround(
 ): Promise<RawGround> {
   const dataDir = temporaryDirectory(t)
   await fillDatabase(dataDir)
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   await insertApiKey(db, { name: 'faults', hash: hashOfSecret(KEY), createdAt: AT })
   await db.destroy()
   const words = ['serve', '--port', '0', '--no-scheduler', '--min-free', '0', '--log-format', 'json']

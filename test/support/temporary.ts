@@ -11,6 +11,10 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
 import type { Db } from '../../src/store/tables.ts'
 
+/** What is needed where the engine of this run is PostgreSQL; undefined: it is SQLite. */
+export const postgres =
+  process.env.CAMBISTA_TEST_ENGINE === 'postgres' ? await import('./postgres/database.ts') : undefined
+
 export type TestClock = { now: Date; read(): Date; today(): IsoDate }
 
 /** A clock that stands still until the test sets it. */
@@ -36,14 +40,21 @@ export function temporaryDirectory(t: TestContext): string {
 
 /** An open database in a directory of its own. */
 export function temporaryDatabase(t: TestContext, dataDir = temporaryDirectory(t)): Db {
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir, t)
   t.after(() => db.destroy())
   return db
 }
 
 /** An engine over a database in a directory of its own. */
 export async function temporaryEngine(t: TestContext, dataDir = temporaryDirectory(t)): Promise<Engine> {
-  const engine = await openSqliteEngine(dataDir)
+  const engine = postgres
+    ? await postgres.openNode(t, await postgres.postgresAddressOf(dataDir, t))
+    : await openSqliteEngine(dataDir)
   t.after(() => engine.close())
   return engine
+}
+
+/** The database of a data directory, beside the program that uses it. The caller closes it. */
+export function openDatabaseOf(dataDir: string, t?: TestContext): Db {
+  return postgres ? postgres.postgresDatabase(dataDir, t) : openDatabase(dataDir)
 }

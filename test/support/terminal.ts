@@ -1,7 +1,9 @@
 // A terminal for one command line: what it printed, and a way to ask it to stop.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
+import { postgres } from './temporary.ts'
 
 export type CommandEnd = { code: number; out: string; err: string }
 
@@ -15,8 +17,7 @@ export async function runCommand(argv: string[], env: Record<string, string> = {
 export function startCommand(argv: string[], env: Record<string, string> = {}) {
   const printed = { out: '', err: '' }
   const stop = new AbortController()
-  const code = run(argv, {
-    env,
+  const code = runOn(argv, env, {
     out: (text) => {
       printed.out += text
     },
@@ -29,6 +30,18 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
   })
   const ended = code.then((number): CommandEnd => ({ code: number, ...printed }))
   return { printed, stop: () => stop.abort(), ended }
+}
+
+/** On the engine of this run: a data directory stands for a schema of PostgreSQL. */
+async function runOn(
+  argv: string[],
+  given: Record<string, string>,
+  terminal: Omit<Terminal, 'env'>,
+): Promise<number> {
+  const dataDir = argv[argv.indexOf('--data-dir') + 1]
+  if (!postgres || !argv.includes('--data-dir') || dataDir === undefined)
+    return run(argv, { ...terminal, env: given })
+  return run(argv, { ...terminal, env: given, database: await postgres.postgresAddressOf(dataDir) })
 }
 
 /** Waits until a condition holds: long, for a machine that others share may stand still for seconds. @throws after `ms` */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observation } from '../../src/providers/provider.ts'
-import type { StoredRate } from '../../src/store/rates.ts'
+import type { StoredRate } from '../../src/store/rates/rates.ts'
 import { changesOf, isQuotedInversely, validateRows } from '../../src/sync/accept.ts'
 
 const ASKED = { from: '2026-03-10', to: '2026-03-25' }

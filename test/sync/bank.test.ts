@@ -6,7 +6,7 @@ import { type Bank, type BankOptions, type Fault, startBank } from '../../src/de
 import { inventedValue } from '../../src/demo/invented-rates.ts'
 import { bccr, openSession } from '../../src/providers/bccr/bccr.ts'
 import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
-import { selectRevisions } from '../../src/store/record.ts'
+import { selectRevisions } from '../../src/store/rates/record.ts'
 import { type Desk, openDesk } from '../support/rates/memory-bank.ts'
 
 const TODAY = '2026-03-24'

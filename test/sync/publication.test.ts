@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHook } from '../../src/domain/hooks/hooks.ts'
 import { needHookKey } from '../../src/store/hooks/key.ts'
-import { updateSeriesEnabled } from '../../src/store/series.ts'
+import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
 import { type Desk, daysFrom, openDesk } from '../support/rates/memory-bank.ts'
 
 const FLOOR = '2026-02-01'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProviderEnabled } from '../../src/store/providers.ts'
-import { selectRevisions } from '../../src/store/record.ts'
-import { updateSeriesEnabled } from '../../src/store/series.ts'
+import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
+import { selectRevisions } from '../../src/store/rates/record.ts'
+import { updateSeriesEnabled } from '../../src/store/rates/series.ts'
 import { IN_PROGRESS, selectRuns } from '../../src/store/sync-runs.ts'
 import { hasBenchmarkOf, syncAll } from '../../src/sync/run.ts'
 import { AUD, dayAfter, daysFrom, openDesk } from '../support/rates/memory-bank.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { FetchFailure, type Provider } from '../../src/providers/provider.ts'
-import { updateProviderEnabled } from '../../src/store/providers.ts'
+import { updateProviderEnabled } from '../../src/store/rates/providers.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import { openSchedulers } from '../../src/sync/schedulers.ts'

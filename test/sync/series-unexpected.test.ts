@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectSeries } from '../../src/store/series.ts'
+import { selectSeries } from '../../src/store/rates/series.ts'
 import {
   AUD,
   catalogueOf,

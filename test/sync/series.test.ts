@@ -6,7 +6,7 @@ import { openRateCache } from '../../src/domain/rates/rate-cache.ts'
 import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
 import { FetchFailure } from '../../src/providers/provider.ts'
 import { selectMeta } from '../../src/store/meta.ts'
-import { selectSeries, updateSeriesEnabled } from '../../src/store/series.ts'
+import { selectSeries, updateSeriesEnabled } from '../../src/store/rates/series.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
 import {
   AUD,

@@ -6,7 +6,7 @@ import { insertAgent, selectAgents, updateAgent } from '../../store/directory/ag
 import { insertCompany, selectCompanies, updateCompany } from '../../store/directory/companies.ts'
 import { insertOwner, selectOwners, updateOwner } from '../../store/directory/owners.ts'
 import { hasDocumentsOutside } from '../../store/documents.ts'
-import { atomically } from '../../store/engine.ts'
+import { atomically, orderCompany } from '../../store/engine.ts'
 import { hasHookOf } from '../../store/hooks/hooks.ts'
 import type { Db } from '../../store/tables.ts'
 import { hasTokenOfAgent } from '../../store/tokens.ts'
@@ -43,6 +43,7 @@ export function importDirectory(
   const inFile = [...file.mistakes]
   const draft = draftOf(file.rows, inFile)
   return atomically(db, async (trx) => {
+    await orderCompany(trx) // uploads end before an agent or owner moves, or wait and look again
     const { companies, owners, agents } = await exportDirectory(trx)
     const known = new Set([...companies.map(({ id }) => id), ...companyIdsIn(file.rows)])
     const mistakes = [...inFile, ...codeMistakes(draft.companies, companies)]
@@ -52,14 +53,13 @@ export function importDirectory(
         mistakes.push({ place, field: 'company_id', message })
       }
     }
-    const [storedOwners, storedAgents] = [byId(owners), byId(agents)]
-    mistakes.push(...(await moveMistakes(trx, draft, storedOwners, storedAgents)))
+    mistakes.push(...(await moveMistakes(trx, draft, byId(owners), byId(agents))))
     if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) }
     return {
       imported: {
         companies: await writeCompanies(trx, draft.companies, byId(companies), createdAt),
-        owners: await writeOwners(trx, draft.owners, storedOwners, createdAt),
-        agents: await writeAgents(trx, draft.agents, storedAgents, createdAt),
+        owners: await writeOwners(trx, draft.owners, byId(owners), createdAt),
+        agents: await writeAgents(trx, draft.agents, byId(agents), createdAt),
       },
     }
   })

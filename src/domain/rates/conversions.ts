@@ -3,7 +3,7 @@
 import type { IsoDate } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import type { RateType } from '../../providers/provider.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import type { Column } from './column.ts'
 import { type Conversion, convert, findRoute, type Route } from './convert.ts'
 import { notSynchronized, routeBetween, withColumns } from './queries.ts'

@@ -4,7 +4,7 @@
 import type { IsoDate } from '../../dates.ts'
 import { product, ratio } from '../../decimal.ts'
 import type { RateType } from '../../providers/provider.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import type { Column, CoveredDays } from './column.ts'
 import type { SeriesByPair } from './rate-cache.ts'
 import { type Hole, knownRateOn, type RatePoint, smallest } from './rates.ts'

@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { dayOf, type IsoDate, isoOf, latest } from '../../dates.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import type { Side } from '../../store/tables.ts'
 import { type Column, makeColumn } from './column.ts'
 import { convert, findRoute, type Leg, type ValuedLeg } from './convert.ts'

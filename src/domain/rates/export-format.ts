@@ -3,7 +3,7 @@
 
 import type { IsoDate } from '../../dates.ts'
 import type { Interval } from '../../intervals.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { isoOf } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
-import { type StoredAtRun, selectStoredAtRuns } from '../../store/stored-at.ts'
+import { type StoredAtRun, selectStoredAtRuns } from '../../store/rates/stored-at.ts'
 import type { Db } from '../../store/tables.ts'
 import { type Column, makeColumn, roundedAt, valueAt } from './column.ts'
 import { type ExportFormat, exportedSeries, type LineWriter, WRITERS } from './export-format.ts'

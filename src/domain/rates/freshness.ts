@@ -3,7 +3,7 @@
 
 import { addDays, type Clock, dayOf, type IsoDate, timeIn, todayIn } from '../../dates.ts'
 import type { Provider, RateType } from '../../providers/provider.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 
 /** What freshness needs to know of a provider. */
 export type Publisher = Pick<Provider, 'timeZone' | 'publication' | 'benchmark'>

@@ -3,8 +3,8 @@
 import { dayOf, type IsoDate } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import { type Interval, joined, without } from '../../intervals.ts'
-import type { RateRevision } from '../../store/record.ts'
-import type { ValueRecord } from '../../store/stored-at.ts'
+import type { RateRevision } from '../../store/rates/record.ts'
+import type { ValueRecord } from '../../store/rates/stored-at.ts'
 import { type Column, EXACT, makeColumn, roundedAt, valueAt } from './column.ts'
 
 /** What changed of the covered days of a series. */

@@ -6,19 +6,19 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Interval } from '../../intervals.ts'
 import { createLruCache } from '../../lru.ts'
-import { selectCoverage } from '../../store/coverage.ts'
 import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
-import type { ProviderRow } from '../../store/providers.ts'
+import { selectCoverage } from '../../store/rates/coverage.ts'
+import type { ProviderRow } from '../../store/rates/providers.ts'
 import {
   type CatalogueChange,
   type CoverageChange,
   selectCatalogueChangesAfter,
   selectCoverageChangesAfter,
   selectRecordBounds,
-} from '../../store/record.ts'
-import { findSeriesRevision, type SeriesRow } from '../../store/series.ts'
-import { selectValueRecord } from '../../store/stored-at.ts'
+} from '../../store/rates/record.ts'
+import { findSeriesRevision, type SeriesRow } from '../../store/rates/series.ts'
+import { selectValueRecord } from '../../store/rates/stored-at.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, dayNumbersOf } from './column.ts'
 import { UNKNOWN_DAYS } from './coverage.ts'

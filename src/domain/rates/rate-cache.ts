@@ -6,12 +6,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { type Coverage, selectCoverage } from '../../store/coverage.ts'
 import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
-import { type ProviderRow, selectProviders } from '../../store/providers.ts'
-import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/rates.ts'
-import { findSeriesRevision, type SeriesRow, selectSeries } from '../../store/series.ts'
+import { type Coverage, selectCoverage } from '../../store/rates/coverage.ts'
+import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
+import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/rates/rates.ts'
+import { findSeriesRevision, type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, columnOf, dayNumbersOf } from './column.ts'
 import { isOutdated, outdatedError } from './outdated.ts'
@@ -117,7 +117,14 @@ type Pivoted = Pick<Provider, 'code' | 'pivot'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
 
 /** The stored data as they are now; the snapshot of before, if they have not changed since. */
-function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
+async function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<OwnSnapshot> {
+  const taken = await readSnapshot(db, shared, before)
+  // Not all: a query may have found another one outdated meanwhile.
+  for (const id of taken.loaded.keys()) shared.outdated.delete(id)
+  return taken
+}
+
+function readSnapshot(db: Db, shared: Shared, before: OwnSnapshot | undefined): Promise<OwnSnapshot> {
   return snapshot(db, async (trx) => {
     const { revision, epoch } = await selectMeta(trx)
     // After a restore the same revision may be another's: nothing of before is kept.
@@ -132,7 +139,6 @@ function takeSnapshot(db: Db, shared: Shared, before?: OwnSnapshot): Promise<Own
       if (known?.revision === revision) loaded.set(id, known)
     }
     if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
-    shared.outdated.clear()
     return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
   })
 }
@@ -208,7 +214,6 @@ function makeSnapshot(
   }
 }
 
-/** The series by their pair. */
 export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
 }

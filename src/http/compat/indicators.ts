@@ -5,7 +5,7 @@ import { roundedAt, valueAt } from '../../domain/rates/column.ts'
 import { historyOf, seriesIn } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { smallest } from '../../domain/rates/rates.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import { PROVIDER, type ShapeDeps } from './shape.ts'
 
 export type IndicatorValue = { day: IsoDate; value: string }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { TIME_ZONE } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
-import { selectProviders } from '../../store/providers.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
 import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers, SyncTask } from '../../sync/schedulers.ts'

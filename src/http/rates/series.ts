@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { historyOf, historyRange, seriesIn } from '../../domain/rates/queries.ts'
-import type { SeriesRow } from '../../store/series.ts'
+import type { SeriesRow } from '../../store/rates/series.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import { jsonForm } from '../api/forms.ts'
 import {

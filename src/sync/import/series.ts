@@ -4,8 +4,8 @@
 import type { SeriesInFile } from '../../domain/rates/export-file.ts'
 import { AppError } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { selectProviders } from '../../store/providers.ts'
-import { type SeriesRow, selectSeries } from '../../store/series.ts'
+import { selectProviders } from '../../store/rates/providers.ts'
+import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { Db } from '../../store/tables.ts'
 
 /** A series of the file, and the stored one that it is; undefined: it is to be made. */

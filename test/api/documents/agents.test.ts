@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { fillDirectory, post, TOKENS } from '../../support/directory.ts'
+import { openDatabaseOf } from '../../support/temporary.ts'
 
 const PATH = '/api/v1/agent/get_by_company'
 
@@ -31,7 +31,7 @@ test('the active agents of a company, their descriptions as plain text', async (
 })
 
 test('a company without active agents gets an empty list', async () => {
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   await db.updateTable('agents').set({ active: 0 }).where('company_id', '=', 2).execute()
   await db.destroy()
   const answer = (await (await post(app, PATH, { company_id: '2', code: 'OTRA' })).json()) as Record<

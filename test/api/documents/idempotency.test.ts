@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { ANA, openTestBlobs } from '../../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
+import { openDatabaseOf } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 let app: TestApp
@@ -115,7 +115,7 @@ for (const [key, status] of [
 
 test('the answer is given again although the agent is inactive by now', async (t) => {
   const first = await (await send('g', batch(pdf()))).text()
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   t.after(() => db.destroy())
   const set = (active: number) => db.updateTable('agents').set({ active }).where('id', '=', 1).execute()
   await set(0)
@@ -128,7 +128,7 @@ test('a replay says which of its documents were deleted since', async (t) => {
   const body = batch(pdf('uno'), pdf('dos'), pdf('tres'))
   const first = await (await send('i', body)).json()
   const ids = (first as { created_documents: { id: number }[] }).created_documents.map(({ id }) => id)
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(app.dataDir)
   const remove = async (gone: number[]) => {
@@ -149,7 +149,7 @@ test('a replay of many documents says it too', async (t) => {
   const first = await (await send('k', body)).json()
   const ids = (first as { created_documents: { id: number }[] }).created_documents.map(({ id }) => id)
   assert.deepEqual(await (await send('k', body)).json(), first)
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   t.after(() => db.destroy())
   const blobs = await openTestBlobs(app.dataDir)
   const deleted = ids.filter((id) => id % 7 === 0 || id === ids.at(-1))
@@ -162,7 +162,7 @@ test('a replay of many documents says it too', async (t) => {
 
 test('an answer that an earlier version remembered as a whole is given again', async (t) => {
   const first = await (await send('j', batch(pdf()))).text()
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   t.after(() => db.destroy())
   const kept = await db.selectFrom('idempotency').select('answer').where('key', '=', 'j').executeTakeFirst()
   const { id, attachment_id } = JSON.parse(first).created_documents[0]

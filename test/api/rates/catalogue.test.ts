@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raiseRevision } from '../../../src/store/meta.ts'
-import { updateProviderEnabled } from '../../../src/store/providers.ts'
-import { updateSeriesEnabled } from '../../../src/store/series.ts'
+import { updateProviderEnabled } from '../../../src/store/rates/providers.ts'
+import { updateSeriesEnabled } from '../../../src/store/rates/series.ts'
 import { asOtherProcess, openApp, withinASecond } from '../support.ts'
 
 type Series = {

@@ -5,9 +5,9 @@ import { type TestContext, test } from 'node:test'
 
 import { inventedValue } from '../../../src/demo/invented-rates.ts'
 import { without } from '../../../src/intervals.ts'
-import { replaceCoverage, selectCoverage } from '../../../src/store/coverage.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
-import { markSeriesChanged } from '../../../src/store/rates.ts'
+import { replaceCoverage, selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { markSeriesChanged } from '../../../src/store/rates/rates.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { asOtherProcess, detailOf, itemsOf, openApp, withinASecond } from '../support.ts'
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { insertRun } from '../../../src/store/sync-runs.ts'
 import type { HistoryProgress } from '../../../src/sync/progress.ts'
 import { startTestApp, temporaryDirectory } from '../../support/app.ts'
+import { openDatabaseOf } from '../../support/temporary.ts'
 
 type Run = Record<string, unknown>
 
@@ -53,7 +53,7 @@ test('a run whose process died is interrupted once the next one begins', async (
     if (older) copies.push(older)
     return undefined
   }
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   const dates = { dateFrom: '2026-03-01', dateTo: '2026-03-25', startedAt: '2026-03-24T11:00:00.000Z' }
   await insertRun(db, { providerId: 1, trigger: 'scheduler', ...dates })
   await db.destroy()

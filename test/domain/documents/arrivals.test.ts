@@ -10,12 +10,12 @@ import { type Arrivals, createArrivals } from '../../../src/domain/documents/arr
 import { documentsOnceThere, type PageOfDocuments } from '../../../src/domain/documents/queries.ts'
 import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { openDatabase, openReads } from '../../../src/store/sqlite/database.ts'
+import { openReads } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { openTestBlobs } from '../../support/company.ts'
 import { fillDatabase } from '../../support/directory.ts'
 import { type Random, randomOf } from '../../support/rates/random-bank.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 const INTERLEAVINGS = 1000
@@ -31,7 +31,11 @@ const FILTERS: Pick<PageOfDocuments, 'companyId' | 'agentId'>[] = [
   { companyId: 2, agentId: 3 },
 ]
 
-type Server = { db: ReturnType<typeof openDatabase>; reads: ReturnType<typeof openReads>; arrivals: Arrivals }
+type Server = {
+  db: ReturnType<typeof openDatabaseOf>
+  reads: ReturnType<typeof openReads>
+  arrivals: Arrivals
+}
 type Client = { bound: number | null; filter: (typeof FILTERS)[number]; cursor: number; handled: number[] }
 
 /** The server's part: a database, and uploads into it; a restart closes all of it and opens it again. */
@@ -41,7 +45,7 @@ async function openWorld(t: TestContext) {
   const blobs = await openTestBlobs(dataDir)
   const budget = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 })
   const open = (): Server => {
-    const db = openDatabase(dataDir)
+    const db = openDatabaseOf(dataDir)
     return { db, reads: openReads(dataDir), arrivals: createArrivals() }
   }
   const world = { server: open(), answering: new Set<Promise<unknown>>(), newest: 0, isDown: false }

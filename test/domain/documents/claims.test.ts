@@ -14,9 +14,8 @@ import {
 import { createLeases } from '../../../src/domain/documents/leases.ts'
 import { extendClaim } from '../../../src/domain/documents/outcomes.ts'
 import { findDocument } from '../../../src/store/documents.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { AGENT, keepTexts, makeDirectory, openTestBlobs } from '../../support/company.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
 const WORKER = { tokenId: 1, name: 'lector', access: EVERYTHING }
@@ -25,7 +24,7 @@ const SHORT = 0.05 // seconds
 async function open(t: TestContext, texts: string[], ticks?: () => number) {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   t.after(() => db.destroy())
   await db
     .insertInto('tokens')

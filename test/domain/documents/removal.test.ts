@@ -7,10 +7,9 @@ import { type BlobFolder, openBlobFolder } from '../../../src/store/blobs/folder
 import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
 import { isBlobNamed, selectDocuments } from '../../../src/store/documents.ts'
 import { selectEvents } from '../../../src/store/events.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ANA, COMPANY, contentsOf, keepTexts, makeDirectory } from '../../support/company.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 
@@ -94,7 +93,7 @@ test('a purge goes through many documents in batches, and all of them', async (t
   const { dataDir, db, blobs } = await ground(t)
   const texts = Array.from({ length: 450 }, (_, at) => `text ${at % 300}`)
   await keepTexts(db, blobs, texts, { createdAt: '2025-01-01T00:00:00.000Z' })
-  const beside = openDatabase(dataDir)
+  const beside = openDatabaseOf(dataDir)
   t.after(() => beside.destroy())
   const seen: number[] = []
   let told = 0

@@ -7,7 +7,7 @@ import { type Conversion, convert, findRoute, type Leg } from '../../../src/doma
 import { byPair } from '../../../src/domain/rates/rate-cache.ts'
 import { bccrCatalogue } from '../../../src/providers/bccr/catalogue.ts'
 import type { RateType } from '../../../src/providers/provider.ts'
-import type { SeriesRow } from '../../../src/store/series.ts'
+import type { SeriesRow } from '../../../src/store/rates/series.ts'
 import { decimalOf, fractionOf, inverted, rounded, seriesOf, storedFrom, times } from '../support.ts'
 
 const DAY = '2026-03-24'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { dayOf, isoOf } from '../../../src/dates.ts'
 import { type Column, EXACT, makeColumn, roundedAt, valueAt } from '../../../src/domain/rates/column.ts'
 import { coveredBefore, pastColumn } from '../../../src/domain/rates/past-column.ts'
-import type { RateRevision } from '../../../src/store/record.ts'
+import type { RateRevision } from '../../../src/store/rates/record.ts'
 
 const MONDAY = '2026-03-23'
 const TUESDAY = '2026-03-24'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { addDays, dayOf, isoOf } from '../../../src/dates.ts'
 import { type Column, dayNumbersOf } from '../../../src/domain/rates/column.ts'
 import { latestOfPair, pointsBetween, rateOn, type Side } from '../../../src/domain/rates/rates.ts'
-import type { SeriesRow } from '../../../src/store/series.ts'
+import type { SeriesRow } from '../../../src/store/rates/series.ts'
 import { columnFrom, seriesOf } from '../support.ts'
 
 // Thursday, Friday, Monday.

@@ -4,7 +4,7 @@ import { isoOf } from '../../../src/dates.ts'
 import { makeColumn } from '../../../src/domain/rates/column.ts'
 import type { SeriesHistory } from '../../../src/domain/rates/queries.ts'
 import { createHistoryEncoder } from '../../../src/http/rates/history-encoder.ts'
-import type { SeriesRow } from '../../../src/store/series.ts'
+import type { SeriesRow } from '../../../src/store/rates/series.ts'
 
 const COUNT = 10_000
 const days = Int32Array.from({ length: COUNT }, (_, at) => 4748 + at)

@@ -2,18 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import { insertDocuments } from '../../../src/store/documents.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { startTestApp } from '../../support/app.ts'
 import { openTestBlobs } from '../../support/company.ts'
 import { fillDirectory } from '../../support/directory.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 const COUNT = 1203
 
 test('a large batch lets others have turns, and keeps the order of its files', async (t) => {
   const app = await startTestApp(t)
   await fillDirectory(app)
-  const db = openDatabase(app.dataDir)
+  const db = openDatabaseOf(app.dataDir)
   t.after(() => db.destroy())
   let turns = 0
   const counting = setInterval(() => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { dayOf, isoOf } from '../../../src/dates.ts'
-import { countRates, upsertRates } from '../../../src/store/rates.ts'
+import { countRates, upsertRates } from '../../../src/store/rates/rates.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { createMemoryBank } from '../../support/rates/memory-bank.ts'

@@ -15,9 +15,9 @@ import type {
   Provider,
   SeriesGroup,
 } from '../../../src/providers/provider.ts'
-import { selectCoverage } from '../../../src/store/coverage.ts'
-import { selectRatesOfSeries } from '../../../src/store/rates.ts'
-import { selectSeries } from '../../../src/store/series.ts'
+import { selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { selectRatesOfSeries } from '../../../src/store/rates/rates.ts'
+import { selectSeries } from '../../../src/store/rates/series.ts'
 import { locksIn } from '../../../src/store/sqlite/engine.ts'
 import type { SyncRunRow } from '../../../src/store/sync-runs.ts'
 import type { Db, SyncTrigger } from '../../../src/store/tables.ts'

@@ -2,7 +2,7 @@ import { AppError } from '../../../errors.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
-import { selectProviders, updateProviderEnabled } from '../../../store/providers.ts'
+import { selectProviders, updateProviderEnabled } from '../../../store/rates/providers.ts'
 import { command, printResult, table } from '../../command.ts'
 
 export const providerList = command({

@@ -1,4 +1,4 @@
-import { selectRevisions } from '../../../store/record.ts'
+import { selectRevisions } from '../../../store/rates/record.ts'
 import { command, printResult, table } from '../../command.ts'
 
 export const revisionList = command({

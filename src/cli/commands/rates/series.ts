@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
-import { selectSeries, updateSeriesEnabled } from '../../../store/series.ts'
+import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
 import { command, printResult, table } from '../../command.ts'
 import { parseId } from '../positionals.ts'
 

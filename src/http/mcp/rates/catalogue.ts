@@ -7,7 +7,7 @@ import { type HealthQuestion, rateHealth, sidesOfProviders } from '../../../doma
 import { seriesIn } from '../../../domain/rates/queries.ts'
 import type { RateCache, RateSnapshot } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
-import type { SeriesRow } from '../../../store/series.ts'
+import type { SeriesRow } from '../../../store/rates/series.ts'
 import type { Db } from '../../../store/tables.ts'
 import { booleanParam } from '../../api/params.ts'
 import { counted, fitting } from '../protocol/answers.ts'

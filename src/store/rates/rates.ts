@@ -1,7 +1,7 @@
-import type { IsoDate } from '../dates.ts'
-import type { Window } from '../providers/provider.ts'
-import { dialectOf } from './engine.ts'
-import type { Db, Row } from './tables.ts'
+import type { IsoDate } from '../../dates.ts'
+import type { Window } from '../../providers/provider.ts'
+import { dialectOf } from '../engine.ts'
+import type { Db, Row } from '../tables.ts'
 
 const ROWS_AT_ONCE = 500 // some milliseconds; between two statements others have their turn
 

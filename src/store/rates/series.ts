@@ -1,6 +1,6 @@
-import type { CatalogueSeries } from '../providers/provider.ts'
+import type { CatalogueSeries } from '../../providers/provider.ts'
+import type { Db, Row, WithBoolean } from '../tables.ts'
 import { insertCatalogueChange } from './record.ts'
-import type { Db, Row, WithBoolean } from './tables.ts'
 
 export type SeriesRow = WithBoolean<Row<'series'>, 'enabled'> & { first_data_date: string | null }
 

@@ -1,9 +1,9 @@
 // Which days of each series were asked for and validly answered (decisions 2.6).
 
-import { difference, type Interval } from '../intervals.ts'
-import { dialectOf } from './engine.ts'
+import { difference, type Interval } from '../../intervals.ts'
+import { dialectOf } from '../engine.ts'
+import type { CoverageKind, Db } from '../tables.ts'
 import { type CoverageChange, insertCoverageChanges } from './record.ts'
-import type { CoverageKind, Db } from './tables.ts'
 
 /** Covered days by series. */
 export type Coverage = ReadonlyMap<number, readonly Interval[]>

@@ -1,5 +1,5 @@
+import type { Db, Row, WithBoolean } from '../tables.ts'
 import { insertCatalogueChange } from './record.ts'
-import type { Db, Row, WithBoolean } from './tables.ts'
 
 export type ProviderRow = WithBoolean<Row<'providers'>, 'enabled'>
 

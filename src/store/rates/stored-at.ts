@@ -1,11 +1,11 @@
 // When the values of a series were committed. A sync stores thousands of values at once, so the instants of a series are
 // told as runs: each from a day on, until the next begins.
 
-import type { IsoDate } from '../dates.ts'
-import { dialectOf, snapshot } from './engine.ts'
+import type { IsoDate } from '../../dates.ts'
+import { dialectOf, snapshot } from '../engine.ts'
+import type { Db } from '../tables.ts'
 import { type RateRevision, selectRevisionsOf } from './record.ts'
 import { findSeriesRevision } from './series.ts'
-import type { Db } from './tables.ts'
 
 /** From this value on they were stored at this instant, in milliseconds since 1970. */
 export type StoredAtRun = { from: IsoDate; storedAt: number }

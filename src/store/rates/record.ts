@@ -2,9 +2,9 @@
 // backwards from what is stored now it says what was stored at an instant (decisions 2.22). Instants are milliseconds
 // since 1970 in UTC.
 
-import type { IsoDate } from '../dates.ts'
-import type { Interval } from '../intervals.ts'
-import type { CoverageChangeKind, Db, RevisionKind, Row } from './tables.ts'
+import type { IsoDate } from '../../dates.ts'
+import type { Interval } from '../../intervals.ts'
+import type { CoverageChangeKind, Db, RevisionKind, Row } from '../tables.ts'
 
 const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
 

@@ -1,0 +1,20 @@
+// Which engine keeps the data: the file of a data directory, or a PostgreSQL that is named. The second is loaded only then.
+
+import type { Clock } from '../dates.ts'
+import type { Engine } from './engine.ts'
+import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
+
+/** `database`: the address of a PostgreSQL, which then has all but the contents of documents. */
+export type Place = { dataDir: string; database?: string | undefined }
+
+/** @throws AppError like `openSqliteEngine` and `openPostgres` */
+export async function openEngine(
+  { dataDir, database }: Place,
+  options: EngineOptions & { wentBack?: () => void } = {},
+): Promise<Engine> {
+  if (database === undefined) return openSqliteEngine(dataDir, options)
+  const { openPostgres } = await import('./postgres/open.ts')
+  const { wentBack } = options
+  const engine = await openPostgres(database, wentBack && { wentBack })
+  return { ...engine, clock: options.clock ?? engine.clock } satisfies { clock: Clock }
+}

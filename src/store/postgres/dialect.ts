@@ -1,0 +1,111 @@
+// What PostgreSQL says in its own way. Counterpart of the one for SQLite, function by function.
+
+import type { IsoDate } from '../../dates.ts'
+import type { Dialect } from '../engine.ts'
+import type { Db } from '../tables.ts'
+import { ask } from './ask.ts'
+import { wasOvertaken } from './errors.ts'
+import { tried } from './retry.ts'
+
+const SECOND_LOOKS = 3
+
+export const postgresDialect: Dialect = {
+  atomically,
+  snapshot: (db, work) =>
+    tried(() =>
+      db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    ),
+  async columnOfSeries(db, seriesId) {
+    const { rows } = await ask<{ count: number; lines: string | null }>(
+      db,
+      `select count(*) as count,
+           string_agg(rate_date || value || coalesce('r' || rounded_to, ''), chr(10) order by rate_date) as lines
+         from rates where series_id = $1`,
+      [seriesId],
+    )
+    const [{ count, lines } = { count: 0, lines: null }] = rows
+    return { count, lines: lines === null ? undefined : Buffer.from(lines, 'latin1') }
+  },
+  async upsertRates(db, sent, storedAt) {
+    await ask(
+      db,
+      `insert into rates (series_id, rate_date, value, rounded_to, stored_at)
+        select split_part(series.key, ' ', 1)::bigint, substr(rate.value, 1, 10), substr(rate.value, 11),
+          nullif(split_part(series.key, ' ', 2), '')::bigint, $2::bigint
+        from json_each($1::json) as series, json_array_elements_text(series.value) as rate (value)
+        on conflict (series_id, rate_date) do update
+          set value = excluded.value, rounded_to = excluded.rounded_to, stored_at = excluded.stored_at`,
+      [sent, storedAt],
+    )
+  },
+  async storedAtRuns(db, seriesId) {
+    const { rows } = await ask<{ from: IsoDate; storedAt: number }>(
+      db,
+      `select rate_date as "from", stored_at as "storedAt"
+        from (
+          select rate_date, stored_at, lag(stored_at) over (order by rate_date) as before
+          from rates where series_id = $1
+        ) as runs
+        where before is distinct from stored_at order by rate_date`,
+      [seriesId],
+    )
+    return rows
+  },
+  async insertCoverage(db, kind, sent) {
+    await ask(
+      db,
+      `insert into coverage (series_id, kind, covered_from, covered_to)
+        select (value ->> 0)::bigint, $2::text, value ->> 1, value ->> 2
+        from json_array_elements($1::json) as covered (value)`,
+      [sent, kind],
+    )
+  },
+  // Damaged indices are for the administrator's own tools to find.
+  async namedBlobs(db) {
+    const rows = await db.selectFrom('attachments').select('sha256').distinct().execute()
+    return new Set(rows.map(({ sha256 }) => sha256))
+  },
+  async hasTable(db, name) {
+    const { rows } = await ask(
+      db,
+      `select 1 from information_schema.tables where table_schema = current_schema() and table_name = $1`,
+      [name],
+    )
+    return rows.length > 0
+  },
+  async newIds(db, table, count) {
+    const { rows } = await ask<{ id: number }>(
+      db,
+      `select nextval(pg_get_serial_sequence($1, 'id')) as id from generate_series(1, $2::int)`,
+      [table, count],
+    )
+    return rows.map(({ id }) => id).sort((one, other) => one - other)
+  },
+  async moveIds(db, table, id) {
+    const { rows } = await ask<{ name: string }>(db, `select pg_get_serial_sequence($1, 'id') as name`, [
+      table,
+    ])
+    const sequence = rows[0]?.name ?? ''
+    await ask(db, `select setval($1::regclass, $2) from ${sequence} where last_value < $2`, [sequence, id])
+  },
+  // Ids are taken before a commit: the lock, which is held until then, orders those of a company.
+  async orderCompany(trx, companyId) {
+    const which = '($1::bigint is null or id = $1)'
+    await ask(trx, `select 1 from companies where ${which} order by id for no key update`, [
+      companyId ?? null,
+    ])
+  },
+}
+
+/** What others made in the meantime, such as a row of the same key, a second run finds before it makes its own. */
+async function atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
+  let looks = 0
+  while (true) {
+    try {
+      return await tried(() => db.transaction().execute(work))
+    } catch (error) {
+      looks += 1
+      if (!wasOvertaken(error) || looks === SECOND_LOOKS) throw error
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Connections to PostgreSQL: how many, how long anything is waited for, and how numbers are read. The client library is
+// loaded by the first, since who keeps the data in a file shall not pay for it.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ClientConfig, PoolClient } from 'pg'
+import { createSemaphore } from '../../semaphore.ts'
+import type { Address } from './address.ts'
+
+export type PoolOptions = {
+  size: number
+  /** How long an answer is waited for; a little less is what the server is told. */
+  answerMs: number
+}
+
+export type Connections = {
+  connect(): Promise<PoolClient>
+  /** Waits for what is under way, and not for a server that says nothing. */
+  end(): Promise<void>
+}
+
+const END_MS = 1000
+const CONNECT_MS = 2000
+const TURN_MS = 10_000
+const BUSY = 'The database is in use: try again in a moment'
+const SERVER_ENDS_BEFORE_MS = 1000
+const LOCK_MS = 3000
+const IDLE_IN_TRANSACTION_MS = 5000
+
+const INT8 = 20
+const NUMERIC = 1700
+
+/** A pool whose lost connections are no error of anybody's, unless it is in the middle of a query. */
+export async function openPool(address: Address, { size, answerMs }: PoolOptions): Promise<Connections> {
+  const { default: pg } = await import('pg')
+  const standard = pg.types.getTypeParser
+  const getTypeParser = ((oid: number, format?: 'text') =>
+    oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
+  const pool = new pg.Pool({
+    ...withSettings(address, answerMs),
+    max: size,
+    query_timeout: answerMs,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    types: { getTypeParser },
+  })
+  pool.on('error', ignore) // of an idle one: the pool has removed it
+  const open = new Set<PoolClient>()
+  pool.on('connect', (client) => {
+    open.add(client)
+    client.on('error', ignore) // of a lent one: its query fails, too
+  })
+  pool.on('remove', (client) => open.delete(client))
+  // The library would count the wait for others, too, by which it sees that a server does not answer.
+  const turns = createSemaphore(size, { ms: TURN_MS, message: BUSY })
+  return {
+    async connect() {
+      const turn = await turns.acquire()
+      try {
+        const client = await pool.connect()
+        const release = client.release.bind(client)
+        client.release = (lost) => {
+          release(lost)
+          turn[Symbol.dispose]()
+        }
+        return client
+      } catch (error) {
+        turn[Symbol.dispose]()
+        throw error
+      }
+    },
+    async end() {
+      const gone = Promise.withResolvers<void>()
+      pool.on('remove', () => open.size === 0 && gone.resolve())
+      await within(answerMs, pool.end())
+      if (open.size > 0) await within(END_MS, gone.promise)
+      for (const client of open) (client as unknown as WithStream).connection.stream.destroy()
+    },
+  }
+}
+
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  const late = new AbortController()
+  const waited = wait(ms, undefined, { signal: late.signal }).catch(() => {})
+  await Promise.race([done, waited])
+  late.abort()
+}
+
+/** A client says good-bye and waits until the server has hung up: nothing it offers ends it at once. */
+type WithStream = { connection: { stream: { destroy(): void } } }
+
+// What a session is told in its first packet, so that it costs no round trip. A pooler that shares sessions refuses such
+// settings: there the administrator gives them to the role.
+function withSettings({ config, prepare }: Address, answerMs: number): ClientConfig {
+  if (!prepare) return config
+  const settings = {
+    synchronous_commit: 'on', // acknowledged means on disk, whatever the server's default is
+    statement_timeout: Math.max(answerMs - SERVER_ENDS_BEFORE_MS, answerMs / 2),
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    TimeZone: 'UTC',
+  }
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  return { ...config, options: [...options, config.options ?? ''].join(' ').trim() }
+}
+
+/** The library gives 64 bits as text: a sum of such would be text, one behind the other. */
+function wholeNumber(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) {
+    throw new RangeError(`the database answered ${text}, which is not a whole number below 2^53`)
+  }
+  return number
+}
+
+function ignore(): void {}

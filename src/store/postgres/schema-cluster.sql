@@ -1,0 +1,43 @@
+-- What only a database of several nodes has, beside the tables of schema.sql. Instants are text as there, but for those of
+-- leases, which the database compares with its own clock.
+
+-- What the nodes see by one look. `access_revision` rises with keys, tokens and the directory, `documents_revision` with
+-- documents and messages for hooks. A program that is older than `oldest_program` may not use this schema.
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS access_revision BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS documents_revision BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_version BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS oldest_program BIGINT NOT NULL DEFAULT 0;
+
+-- Tasks that one node at a time has. A row stays when its holder lets go, so that `fence` never begins anew: each
+-- transaction of a task asks for the fence that it was given, and a holder that slept past its lease writes nothing.
+CREATE TABLE leases (
+  name       TEXT        PRIMARY KEY,
+  holder     TEXT        NOT NULL,
+  fence      INTEGER     NOT NULL,
+  taken_at   TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+
+-- Which object of the store has a content; NULL: it is a file by its hash. An upload makes or locks the row, and so does a
+-- deletion, so that neither takes it from the other.
+CREATE TABLE contents (
+  sha256     TEXT    PRIMARY KEY CHECK (length(sha256) = 64),
+  object     TEXT    UNIQUE,
+  size       INTEGER NOT NULL,
+  created_at TEXT    NOT NULL
+);
+
+-- Objects that no row names any more. They go after a time, for a database that is put back to an earlier moment names them
+-- again.
+CREATE TABLE removed_objects (
+  object     TEXT PRIMARY KEY,
+  removed_at TEXT NOT NULL
+);
+CREATE INDEX removed_objects_by_age ON removed_objects (removed_at);
+
+-- When each provider is synced next, as the node says that has the schedule.
+CREATE TABLE scheduler (
+  provider_id INTEGER PRIMARY KEY REFERENCES providers (id),
+  cron        TEXT    NOT NULL,
+  next_run    TEXT
+);

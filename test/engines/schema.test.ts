@@ -1,0 +1,156 @@
+// Both engines have the same tables: PostgreSQL's are translated from the one text, and nothing is lost on the way.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { readAsset } from '../../src/assets.ts'
+import { postgresSchema } from '../../src/store/postgres/schema.ts'
+import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+
+const OF_CLUSTER = /^(leases|contents|removed_objects|scheduler)$/
+const CLUSTER_COLUMNS = 'access_revision documents_revision schema_version oldest_program'
+const TYPES: Record<string, string> = { bigint: 'INTEGER', text: 'TEXT', bytea: 'BLOB' }
+
+type Column = { table: string; name: string; type: string; required: boolean; hasDefault: boolean }
+
+test('both engines have the same columns, of the same kinds, with the same defaults', async (t) => {
+  const url = await made(t)
+  const rows = await ask(
+    url,
+    `select table_name, column_name, data_type, is_nullable, column_default, is_identity
+     from information_schema.columns where table_schema = current_schema()`,
+  )
+  const columns = rows
+    .filter((row) => !OF_CLUSTER.test(String(row.table_name)))
+    .filter((row) => !CLUSTER_COLUMNS.split(' ').includes(String(row.column_name)))
+    .map((row) => ({
+      table: row.table_name,
+      name: row.column_name,
+      type: TYPES[String(row.data_type)],
+      required: row.is_nullable === 'NO',
+      hasDefault: row.column_default !== null,
+    }))
+  assert.ok(columns.length > 100)
+  assert.deepEqual(sorted(columns as Column[]), sorted(sqliteColumns()))
+})
+
+test('both have the same keys, references, unique columns and indices', async (t) => {
+  const url = await made(t)
+  const found = await ask(
+    url,
+    `select c.relname as "table", i.relname as name, x.indisunique as "unique",
+       (select string_agg(a.attname, ' ' order by p.place) from unnest(x.indkey) with ordinality as p(attnum, place)
+        join pg_attribute a on a.attrelid = c.oid and a.attnum = p.attnum) as columns, x.indpred is not null as partial
+     from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+     where c.relnamespace = current_schema()::regnamespace`,
+  )
+  const names = (rows: Record<string, unknown>[]) =>
+    rows
+      .filter(({ table }) => !OF_CLUSTER.test(String(table)))
+      .map(({ table, unique, columns, partial }) => `${table} (${columns}) ${unique} ${partial}`)
+      .sort()
+  assert.deepEqual(names(found), names(sqliteIndices()))
+  const named = found.map(({ name }) => name)
+  for (const { name } of sqliteIndices().filter(({ name }) => !String(name).startsWith('sqlite_'))) {
+    assert.ok(name === undefined || named.includes(name), `index ${name}`)
+  }
+  const references = await ask(
+    url,
+    `select conrelid::regclass::text as "table", a.attname as column, confrelid::regclass::text as parent
+     from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+     where contype = 'f' and connamespace = current_schema()::regnamespace`,
+  )
+  const lines = references
+    .filter(({ table }) => !OF_CLUSTER.test(String(table)))
+    .map(({ table, column, parent }) => `${table}.${column} > ${parent}`)
+  assert.deepEqual(lines.sort(), sqliteReferences().sort())
+})
+
+test('what a column may not hold is refused by both', async (t) => {
+  const url = await made(t)
+  const [{ checks } = { checks: 0 }] = await ask(
+    url,
+    `select count(*)::int as checks from pg_constraint c join pg_class t on t.oid = c.conrelid
+     where contype = 'c' and connamespace = current_schema()::regnamespace
+       and t.relname not in ('leases', 'contents', 'removed_objects', 'scheduler')`,
+  )
+  const text = readAsset('schema.sql').replaceAll(/--.*$/gm, '')
+  assert.equal(checks, text.match(/\bCHECK\b/g)?.length)
+})
+
+test('the statements may be said again, and none of them is of a kind that others do not have', async (t) => {
+  const url = await made(t)
+  for (const statement of postgresSchema()) await ask(url, statement)
+  assert.doesNotMatch(
+    postgresSchema().join(),
+    /serial|unlogged|deferrable|create (domain|type|trigger|function)/i,
+  )
+})
+
+async function made(t: Parameters<typeof postgresSchemaFor>[0]): Promise<string> {
+  const url = await postgresSchemaFor(t)
+  await ask(url, postgresSchema().join(';'))
+  return url
+}
+
+function sqlite(): Sqlite.Database {
+  const database = new Sqlite(':memory:')
+  database.exec(readAsset('schema.sql'))
+  return database
+}
+
+function sqliteColumns(): Column[] {
+  const rows = sqlite()
+    .prepare(
+      `select t.name as "table", c.name, c.type, c."notnull" or c.pk as required, c.dflt_value is not null as hasDefault
+       from sqlite_schema t, pragma_table_info(t.name) c
+       where t.type = 'table' and t.name not like 'sqlite_%'`,
+    )
+    .all() as Record<string, unknown>[]
+  return rows.map((row) => ({
+    ...(row as unknown as Column),
+    required: row.required === 1,
+    hasDefault: row.hasDefault === 1,
+  }))
+}
+
+/** Its primary keys that are the row's number have no index of their own. */
+function sqliteIndices(): Record<string, unknown>[] {
+  const database = sqlite()
+  const listed = database
+    .prepare(
+      `select t.name as "table", i.name, i."unique" = 1 as isUnique, i.partial = 1 as isPartial,
+         (select group_concat(name, ' ') from (select name from pragma_index_info(i.name) order by seqno)) as columns
+       from sqlite_schema t, pragma_index_list(t.name) i where t.type = 'table' and t.name not like 'sqlite_%'`,
+    )
+    .all() as Record<string, unknown>[]
+  const numbered = database
+    .prepare(
+      `select t.name as "table", c.name as columns from sqlite_schema t, pragma_table_info(t.name) c
+       where t.type = 'table' and t.name not like 'sqlite_%' and c.pk = 1 and c.type = 'INTEGER'
+         and not exists (select 1 from pragma_index_list(t.name) i where i.origin = 'pk')`,
+    )
+    .all() as Record<string, unknown>[]
+  return [
+    ...listed.map((row) => ({ ...row, unique: row.isUnique === 1, partial: row.isPartial === 1 })),
+    ...numbered.map((row) => ({ ...row, unique: true, partial: false })),
+  ]
+}
+
+function sqliteReferences(): string[] {
+  const rows = sqlite()
+    .prepare(
+      `select t.name as "table", f."from", f."table" as parent from sqlite_schema t, pragma_foreign_key_list(t.name) f
+       where t.type = 'table' and t.name not like 'sqlite_%'`,
+    )
+    .all() as Record<string, unknown>[]
+  return rows.map((row) => `${row.table}.${row.from} > ${row.parent}`)
+}
+
+function sorted(columns: Column[]): string[] {
+  return columns
+    .map(
+      ({ table, name, type, required, hasDefault }) => `${table}.${name} ${type} ${required} ${hasDefault}`,
+    )
+    .sort()
+}
