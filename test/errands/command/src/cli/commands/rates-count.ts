@@ -1,4 +1,4 @@
-import { countRates } from '../../store/rates.ts'
+import { countRates } from '../../store/rates/rates.ts'
 import { command, printResult } from '../command.ts'
 
 export const ratesCount = command({
