@@ -8,6 +8,8 @@ import { answersPerSecond, startProgram } from '../process.ts'
 const ELEMENTS = 10_000
 const ROUNDS = 7
 const WARM = 10
+const CLIENTS = 2 // while one reads its answer the server works for the other, as it does for 32 that ask for one each
+const BATCHES = 3 // of each client, in a round
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'GBP', 'MXN', 'CHF', 'CAD']
 
 /** `dataDir` has the history since 1983. */
@@ -17,11 +19,17 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   const headers = { 'X-API-Key': key }
   const [ofAYear, ofDecades] = [bodyOf(365), bodyOf(15_000)]
   const batch = async (body = ofAYear) => {
-    const began = performance.now()
     const answer = await fetch(`${origin}/api/v1/convert/batch`, { method: 'POST', headers, body })
     const size = (await answer.arrayBuffer()).byteLength // not parsed: the client has a thread of the machine, too
     if (!answer.ok || size < ELEMENTS * 100) throw new Error(`batch: ${answer.status}, ${size} bytes`)
-    return performance.now() - began
+  }
+  const perSecond = async (body: string) => {
+    const began = performance.now()
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      for (let at = 0; at < BATCHES; at += 1) await batch(body)
+    })
+    await Promise.all(clients)
+    return (CLIENTS * BATCHES * ELEMENTS * 1000) / (performance.now() - began)
   }
   const paths = CURRENCIES.map(
     (from) => `/api/v1/convert?amount={n}.25&from=${from}&to=CRC&on={day}&details=true`,
@@ -37,8 +45,8 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     seen.single.push(await answersPerSecond(order))
-    seen.batch.push((ELEMENTS * 1000) / (await batch()))
-    seen.decades.push((ELEMENTS * 1000) / (await batch(ofDecades)))
+    seen.batch.push(await perSecond(ofAYear))
+    seen.decades.push(await perSecond(ofDecades))
   }
   let isOver = false
   const batches = Promise.all([batch(), batch(), batch()]).then(() => {
@@ -53,15 +61,15 @@ export async function measureBatch(dataDir: string, key: string): Promise<Figure
   await server.stop()
   const [ours, single, slowest] = [median(seen.batch), median(seen.single), Math.max(...seen.probe)]
   const decades = median(seen.decades)
-  const perSecond = `${ours.toFixed(0)}/s`
+  const conversions = `${ours.toFixed(0)}/s`
   return [
     {
-      work: "conversions in batches of 10,000, a year's days (limit: 60,000/s)",
-      ...{ ours: perSecond, limit: '60000/s', measured: ours / 60_000, unit: '', must: { atLeast: 1 } },
+      work: "conversions in batches of 10,000 by two clients, a year's days (limit: 60,000/s)",
+      ...{ ours: conversions, limit: '60000/s', measured: ours / 60_000, unit: '', must: { atLeast: 1 } },
     },
     {
       work: 'the same (limit: single requests)',
-      ...{ ours: perSecond, limit: `${single.toFixed(0)}/s`, measured: ours / single },
+      ...{ ours: conversions, limit: `${single.toFixed(0)}/s`, measured: ours / single },
       ...{ unit: ' times', must: { atLeast: 5 } },
     },
     {
