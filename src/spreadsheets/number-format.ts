@@ -37,12 +37,14 @@ export function numberFormatOf(id: number, codes: ReadonlyMap<number, string>): 
 }
 
 function readFormat(code: string): NumberFormat {
+  if (/\[[<>=]/.test(code)) return { kind: 'other', code } // shown in one of several ways, by its size
   const [positive = ''] = code
     .replace(/"[^"]*"|\[[^\]]*\]|[\\_*]./g, '') // texts, colours and currencies, single signs, spaces, filling
     .split(';')
   const bare = positive.replace(/[\s$€₡¢()-]/g, '')
   if (/^(general|@)$/i.test(bare)) return { kind: 'general' }
-  if (/[dy]/i.test(bare) && !/[^dmyhs/.,:]/i.test(bare)) return { kind: 'day' }
+  // Without the day of the month it is a month or a year: what is of a month is of no day.
+  if (/d/i.test(bare) && !/[^dmyhs/.,:]/i.test(bare)) return { kind: 'day' }
   const [all, decimals = ''] = PLAIN.exec(bare) ?? []
   if (all === undefined || /,(\.|$)/.test(bare)) return { kind: 'other', code } // a comma at the end divides by 1000
   return { kind: 'decimals', least: decimals.replace(/[^0?]/g, '').length, most: decimals.length }

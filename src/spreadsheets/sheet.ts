@@ -13,6 +13,9 @@ type About = {
   day0: IsoDate
 }
 
+/** A cell as it is written. `isEmptyFormula`: no program has computed it, so nothing is known of it. */
+type CellText = { type: string; style: number; text: string; isEmptyFormula: boolean }
+
 const MOST_CELLS = 500_000 // a table of all indicators over ten years has 170,000
 const [LAST_ROW, LAST_COLUMN] = [1_048_576, 16_384]
 const GENERAL: NumberFormat = { kind: 'general' }
@@ -24,7 +27,7 @@ export function readSheet(xml: string, about: About): Sheet {
   let count = 0
   let row = 0
   let column = 0
-  let cell = { type: '', style: 0, text: '' }
+  let cell: CellText = { type: '', style: 0, text: '', isEmptyFormula: false }
   let [isValue, isPhonetic] = [false, false]
   const put = () => {
     const made = cellOf(cell, about)
@@ -42,9 +45,13 @@ export function readSheet(xml: string, about: About): Sheet {
         column = place === undefined ? column + 1 : columnOf(place, row)
         if (!(row >= 1 && row <= LAST_ROW && column >= 1 && column <= LAST_COLUMN))
           throw new AppError('failed', `a cell of the sheet has no place: ${place}`)
-        cell = { type, style: Number(style), text: '' }
+        cell = { type, style: Number(style), text: '', isEmptyFormula: false }
       } else if (name === 'rPh') isPhonetic = true
-      else if (name === 'v' || name === 't') isValue = !isPhonetic
+      else if (name === 'f') cell.isEmptyFormula = true
+      else if (name === 'v' || name === 't') {
+        isValue = !isPhonetic
+        cell.isEmptyFormula = false
+      }
     },
     text(more) {
       if (isValue) cell.text += more
@@ -64,12 +71,11 @@ export function readSheet(xml: string, about: About): Sheet {
   }
 }
 
-function cellOf(
-  { type, style, text }: { type: string; style: number; text: string },
-  about: About,
-): Cell | undefined {
+function cellOf({ type, style, text, isEmptyFormula }: CellText, about: About): Cell | undefined {
+  if (isEmptyFormula) return textCell('a formula without its value')
   if (text.trim() === '') return undefined
-  if (type === 's') return textCell(about.texts[Number(text)] ?? '')
+  if (type === 's') return textCell(about.texts[Number(text)] ?? `text ${text}, which is not there`)
+  if (type === 'b') return textCell(text.trim() === '0' ? 'FALSE' : 'TRUE')
   if (type === 'd' && isIsoDate(text.slice(0, 10))) return { kind: 'day', day: text.slice(0, 10) }
   if (type !== 'n') return textCell(text)
   const format = about.formats[style] ?? GENERAL

@@ -281,9 +281,13 @@ function answering(path: RegExp, answer: Parameters<HTTPRequest['respond']>[0] |
 /** What lies below the first screen is made when it is scrolled to. */
 export function scrollTo(selector: string): NonNullable<State['after']> {
   return async ({ page }) => {
-    const place = await page.waitForSelector(selector)
-    await place?.evaluate((element) => element.scrollIntoView())
-    await page.waitForSelector(`${selector} :is(.data, .notice, .button)`)
+    // Again and again: what arrives above it moves it away.
+    const isThere = (selector: string) => {
+      const place = document.querySelector(selector)
+      place?.scrollIntoView()
+      return place?.querySelector('.data, .notice, .button') != null
+    }
+    await page.waitForFunction(isThere, { polling: 100 }, selector)
   }
 }
 

@@ -81,6 +81,7 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const request = { ...given, dataDir: resolve(given.dataDir) }
   const { dataDir, owner } = request
+  const begun = performance.now()
   const found = findBackup(path)
   const manifest = await readManifest(found.dir)
   const sum = { faults: 0, damaged: 0 }
@@ -105,7 +106,11 @@ export async function restoreBackup(
     if (sum.faults === 0) {
       const { file, sha256 } = manifest.database
       const lost = [...taken.lost, ...taken.leftOut]
-      const gap = { from: Date.parse(manifest.created_at), to: request.now.getTime() }
+      // Until now, and not until the command began: where contents were copied for hours, another server may have gone on.
+      const gap = {
+        from: Date.parse(manifest.created_at),
+        to: Math.ceil(request.now.getTime() + performance.now() - begun),
+      }
       const renewal = { above: readRestoreNote(dirname(found.blobsDir)), lost, gap }
       const from = { path: join(found.dir, file), sha256 }
       const renewed = await made.takeDatabase(from, renewal, checking.signal)

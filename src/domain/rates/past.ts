@@ -4,8 +4,9 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import type { Interval } from '../../intervals.ts'
+import { type Interval, joined } from '../../intervals.ts'
 import { createLruCache } from '../../lru.ts'
+import { createSemaphore } from '../../semaphore.ts'
 import { snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { selectCoverage } from '../../store/rates/coverage.ts'
@@ -30,6 +31,7 @@ const COLUMN_BYTES = 16 * 1024 * 1024
 const STATE_BYTES = 4 * 1024 * 1024
 const ROW_BYTES = 300 // a series or provider that is another one than now
 const SHARED_BYTES = 100 // of a column that is that of now
+const AT_ONCE = 2
 const CHANGES_AT_ONCE = 2000 // some milliseconds; then others have their turn
 
 const NOT_COVERED: CoveredDays = new Int32Array()
@@ -37,11 +39,12 @@ const NO_PAIRS: SeriesByPair = new Map()
 
 export type PastRates = {
   /**
-   * What was stored at an instant (milliseconds since 1970), made from what is stored now.
+   * Answers from what was stored at an instant (milliseconds since 1970), made from what is stored now; a few at once, for
+   * each may need a copy of every series.
    * @throws AppError `not-found` when the record does not reach so far or has a gap there; `busy` when the present has
    * changed: RateCache.read() asks the next snapshot then
    */
-  at(present: RateSnapshot, instant: number): Promise<RateSnapshot>
+  read<T>(present: RateSnapshot, instant: number, find: (then: RateSnapshot) => T | Promise<T>): Promise<T>
 }
 
 /** What was stored beside the values, and what of them came later. */
@@ -58,9 +61,11 @@ type PastColumn = { column: Column; bytes: number }
 /** The last instants that were asked for are kept, within a bound. Give it a connection that no other query waits for. */
 export function openPastRates(db: Db): PastRates {
   const kept = new WeakMap<RateSnapshot, ReturnType<typeof keptPasts>>() // a snapshot of before takes them along
+  const semaphore = createSemaphore(AT_ONCE)
   return {
-    at(present, instant) {
-      return kept.getOrInsertComputed(present, () => keptPasts(db, present))(instant)
+    async read(present, instant, find) {
+      using _permit = await semaphore.acquire()
+      return await find(await kept.getOrInsertComputed(present, () => keptPasts(db, present))(instant))
     },
   }
 }
@@ -141,7 +146,7 @@ async function daysBefore(
   const ofSeries = new Map<number, CoveredDaysChange[]>()
   for (const { kind, days, series } of changes) {
     for (const id of series) {
-      if (kind === 'imported') imported.getOrInsertComputed(id, () => []).push(days)
+      if (kind === 'imported') imported.set(id, joined(imported.get(id) ?? [], days))
       else ofSeries.getOrInsertComputed(id, () => []).push({ kind, days })
     }
   }

@@ -42,8 +42,7 @@ export const AsOfParam = v.pipe(
   v.string(),
   v.metadata({
     description: 'What this server would have answered at this instant; its day stands for today',
-    format: 'date-time',
-    examples: ['2026-03-24T12:00:00Z'],
+    format: 'date-time', // without an example: /docs would send it with each request that is tried
   }),
   v.transform((text) => utcInstant(text) ?? ''),
   v.check((text) => text !== '', FAULTS.instant),

@@ -57,7 +57,7 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
       return cache.read((snapshot) => {
         const make = () => {
           const found = asOf
-            ? past.at(snapshot, asOf.getTime()).then((then) => find(then, asked))
+            ? past.read(snapshot, asOf.getTime(), (then) => find(then, asked))
             : find(snapshot, asked)
           const made = (value: T): Made => ({ body: encode(value, asked) })
           return found instanceof Promise ? found.then(made) : made(found)

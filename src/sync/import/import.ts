@@ -2,7 +2,7 @@
 // stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
 
 import type { SeriesInFile } from '../../domain/rates/export-file.ts'
-import { reasonOf } from '../../errors.ts'
+import { AppError, reasonOf } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import { INTERRUPTED, insertRun, type SyncCounts, type SyncRunRow } from '../../store/sync-runs.ts'
@@ -29,7 +29,8 @@ export type ImportOptions = {
 export type ImportEnd = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
 
 /**
- * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have; then
+ * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have, and for
+ * a value that was stored in the future; then
  * nothing was changed
  */
 export async function importRates(
@@ -37,8 +38,22 @@ export async function importRates(
   files: readonly SeriesInFile[],
   options: ImportOptions,
 ): Promise<ImportEnd[]> {
+  refuseFuture(files, deps.clock().toISOString())
   const work = async (lock?: Lock) => importAll({ ...deps, lock }, await matched(deps, files), options)
   return options.dryRun ? work() : underSyncLock(deps, work)
+}
+
+/** What was stored in the future would be hidden from answers as of now, whose days count as answered. */
+function refuseFuture(files: readonly SeriesInFile[], now: string): void {
+  for (const { values } of files) {
+    for (const { stored_at } of values) {
+      if (stored_at <= now) continue
+      throw new AppError(
+        'failed',
+        `a value was stored at ${stored_at}, and now is ${now}: which clock is wrong?`,
+      )
+    }
+  }
 }
 
 type Importing = ImportDeps & { lock: Lock | undefined }
@@ -72,19 +87,21 @@ async function importProvider(
     for (const sides of Map.groupBy(series, ({ file }) => file.series.pair).values()) {
       if (signal.aborted) {
         problem = `${INTERRUPTED}: the program was stopped`
+        if (runId === undefined) throw new AppError('failed', problem)
         break
       }
       const done = await atomically(db, (trx) => importPair(trx, sides, { ...options, clock, runId }), lock)
       for (const name of COUNTED) counts[name] += done[name]
     }
   } catch (error) {
+    if (runId === undefined) throw error
     problem = reasonOf(error)
   }
   const { kept, ...accepted } = counts
   if (!problem && kept > 0)
     problem = `${kept} exact values were kept of which the file has others: see --replace`
   if (runId === undefined) return { provider: provider.code, ...counts, run: undefined }
-  const isAny = accepted.inserted + accepted.updated + accepted.unchanged > 0
+  const isAny = accepted.inserted + accepted.updated + accepted.unchanged + kept > 0
   const status = problem === undefined ? 'ok' : isAny ? 'parcial' : 'error'
   const end = { ...accepted, status, message: problem ?? null, finishedAt: clock().toISOString() } as const
   // Whoever imports sees that it failed; hooks are told of the days alone.

@@ -27,8 +27,8 @@ export async function importPair(
   const answered = await selectCoverage(trx)
   const exact = await selectCoverage(trx, 'exact')
   let isChanged = false
+  const now = options.clock() // of both sides: there is no instant at which one was there without the other
   for (const { file, stored, provider, providerId } of sides) {
-    const now = options.clock()
     const made = stored || options.runId === undefined ? undefined : newSeries(provider, file)
     const id = stored?.id ?? (made && (await insertSeries(trx, providerId, made, now.getTime())))
     const before = id

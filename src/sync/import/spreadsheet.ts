@@ -15,6 +15,7 @@ import { catalogueEntry } from '../state.ts'
 const NEAR_DAYS = 366
 const NEAR = '2' // within a year no rate known here has doubled or halved but by a new currency
 const FAR = '10000'
+const BESIDE = { days: 31, factor: '5' } // a lost decimal sign makes ten of one; 2.2 is the largest devaluation of a night
 
 /** @throws AppError `failed` for a file that is not understood, or that cannot be true */
 export async function readSpreadsheet(
@@ -70,6 +71,7 @@ async function refuseImplausible(
 ): Promise<void> {
   const newest = values.at(-1)
   if (!newest) return
+  for (const [at, one] of values.entries()) refuseBeside(values[at - 1], one)
   const { day, value, place } = newest
   const distance = ({ rate_date }: { rate_date: string }) => Math.abs(dayOf(rate_date) - dayOf(day))
   const around = { from: addDays(day, -NEAR_DAYS), to: addDays(day, NEAR_DAYS) }
@@ -77,7 +79,10 @@ async function refuseImplausible(
   const band = nearest
     ? { low: nearest.value, high: nearest.value }
     : catalogueEntry(provider, row)?.plausibleRange
-  if (!band) return
+  if (!band) {
+    const words = `nothing is stored of ${row.name}, ${row.external_code}, within a year of ${day}`
+    throw new AppError('failed', `${place}: ${words}, so nothing says that ${value} can be right`)
+  }
   const factor = nearest || distance({ rate_date: today }) <= NEAR_DAYS ? NEAR : FAR
   if (isBetween(value, ratio([band.low], [factor]), product(band.high, factor))) return
   const known = nearest ? `${nearest.value} of ${nearest.rate_date}` : `${band.low} to ${band.high} of today`
@@ -86,4 +91,14 @@ async function refuseImplausible(
     'failed',
     `${words}: is it another indicator, or were its decimals lost when it was saved?`,
   )
+}
+
+type ReadValue = SpreadsheetSeries['values'][number]
+
+function refuseBeside(before: ReadValue | undefined, { day, value, place }: ReadValue): void {
+  if (!before || dayOf(day) - dayOf(before.day) > BESIDE.days) return
+  const { factor } = BESIDE
+  if (isBetween(value, ratio([before.value], [factor]), product(before.value, factor))) return
+  const words = `${value} and the ${before.value} of ${before.day} differ by more than a factor of ${factor}`
+  throw new AppError('failed', `${place}: ${words}: were its decimals lost, or is --decimal needed?`)
 }

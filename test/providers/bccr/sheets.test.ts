@@ -7,6 +7,7 @@ import { readBankFile } from '../../../src/providers/bccr/sheets/read.ts'
 import type { SpreadsheetFile } from '../../../src/providers/provider.ts'
 import {
   dayCell,
+  MONTH,
   PERCENT,
   type TestCell,
   TWO,
@@ -210,6 +211,27 @@ const refusals: [title: string, file: Buffer | Promise<Buffer>, words: RegExp, o
     'numbers that have two readings',
     csv('Fecha;Yen Japonés', '23/03/2026;149,530'),
     /^line 2, column 2: "149,530" can be read in two ways: give --decimal/,
+  ],
+  [
+    'days of which a program made some into dates, their months for days',
+    list([dayCell('2026-01-02'), n('5.1', TWO)], ['24/02/2026', n('5.2', TWO)]),
+    /some days are dates and others texts/,
+  ],
+  [
+    'dates that are all the same day of a month',
+    list([dayCell('2025-11-01'), n('5.1', TWO)], [dayCell('2025-12-01'), n('5.2', TWO)]),
+    /each day is the same of another month/,
+  ],
+  ['months as dates', list([n('45962', MONTH), n('5.1', TWO)]), /there is no table of days and values/],
+  [
+    'a bad day above the first good one',
+    one('24/03/26;5,10', '23/03/2026;5,10'),
+    /^line 2, column 1: "24\/03\/26" is no day$/,
+  ],
+  [
+    'a formula that no program has computed',
+    list([dayCell('2026-03-23'), { formula: 'B3+1' }], [dayCell('2026-03-24'), n('5.1', TWO)]),
+    /^cell B2: "a formula without its value" is no value$/,
   ],
   [
     'days whose month may stand first',

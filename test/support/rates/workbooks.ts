@@ -3,12 +3,17 @@
 import { zipOf } from '../../../src/web/words/zip.ts'
 
 /** A number as the file has it, and the index of its style; a text is shared. */
-export type TestCell = string | undefined | { n: string; style?: number } | { inline: string }
+export type TestCell =
+  | string
+  | undefined
+  | { n: string; style?: number }
+  | { inline: string }
+  | { formula: string }
 
 export type WorkbookParts = { [name: string]: string }
 
-/** Styles of `parts`: general, day, two decimals, eight decimals that need not be, per cent. */
-export const [GENERAL, DAY, TWO, UP_TO_EIGHT, PERCENT] = [0, 1, 2, 3, 4]
+/** Styles of `parts`: general, day, two decimals, eight decimals that need not be, per cent, month. */
+export const [GENERAL, DAY, TWO, UP_TO_EIGHT, PERCENT, MONTH] = [0, 1, 2, 3, 4, 5]
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -43,7 +48,7 @@ export function partsOf(sheets: Record<string, readonly (readonly TestCell[])[]>
     'xl/styles.xml':
       `<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="[$₡-140A]#,##0.00######"/></numFmts>` +
       `<cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf/><xf numFmtId="14"/><xf numFmtId="4"/>` +
-      `<xf numFmtId="164"/><xf numFmtId="10"/></cellXfs></styleSheet>`,
+      `<xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="17"/></cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<sst xmlns="${MAIN}">${texts.map((one) => `<si><r><t>${one}</t></r><rPh><t>X</t></rPh></si>`).join('')}</sst>`,
     ...Object.fromEntries(parts),
   }
@@ -61,6 +66,7 @@ function sheetXml(rows: readonly (readonly TestCell[])[], texts: string[]): stri
       if (cell === undefined) return ''
       if (typeof cell === 'string') return `<c ${place} t="s"><v>${texts.push(cell) - 1}</v></c>`
       if ('inline' in cell) return `<c ${place} t="inlineStr"><is><t>${cell.inline}</t></is></c>`
+      if ('formula' in cell) return `<c ${place}><f>${cell.formula}</f></c>`
       return `<c ${place} s="${cell.style ?? GENERAL}"><v>${cell.n}</v></c>`
     })
     return `<row r="${at + 1}">${cells.join('')}</row>`

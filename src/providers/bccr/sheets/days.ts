@@ -53,9 +53,15 @@ export function isMonth(cell: Cell | undefined): boolean {
   return cell?.kind === 'text' && monthOf(plainName(cell.text)) !== undefined
 }
 
-/** Whether a text has day and month as numbers, of which either could be the other. */
-export function isInNumbers(cell: Cell | undefined): boolean {
-  return cell?.kind === 'text' && NUMBERS.test(cell.text)
+/**
+ * How a day is written: as a date of the workbook, or as a text in which day and month are numbers, of which either could
+ * be the other; `clear`: neither can.
+ */
+export type Writing = 'date' | 'numbers' | 'clear'
+
+export function writingOf(cell: Cell | undefined): Writing {
+  if (cell?.kind === 'day') return 'date'
+  return cell?.kind === 'text' && NUMBERS.test(cell.text) ? 'numbers' : 'clear'
 }
 
 function monthOf(word: string): string | undefined {

@@ -115,11 +115,8 @@ function readSeries(
   }
   if (read.length === 0 && faults.length === faultsBefore)
     faults.push(`${titlePlace}: there are no values of ${code}`)
-  if (isSwapped(entries.filter(({ cell }) => cell))) {
-    faults.push(
-      `${titlePlace}: each day is the same of another month: if months stand first, write them as 2026-03-24`,
-    )
-  }
+  const doubt = doubtOfDays(entries.filter(({ cell }) => cell))
+  if (doubt) faults.push(`${titlePlace}: ${doubt}: write them as texts such as 2026-03-24`)
   read.sort((a, b) => (a.day < b.day ? -1 : 1))
   const mostDecimals = read.reduce(
     (most, { shown }) => (shown.fixed ? most : Math.max(most, shown.decimals)),
@@ -137,10 +134,18 @@ function readSeries(
   }
 }
 
-/** Whether days such as 11/01/2026, 11/02/2026 are rather the first days of November, as other countries write them. */
-function isSwapped(entries: Values['entries']): boolean {
-  if (entries.length < 2 || !entries.every(({ isSwappable }) => isSwappable)) return false
-  return new Set(entries.map(({ day }) => day.slice(8))).size === 1
+/**
+ * Why the days may not be what they seem. A program of another country takes 03/12/2026 for 12 March and makes it a date, and
+ * leaves 24/03/2026 as a text; and days such as 11/01, 11/02 are rather the first ones of November, or they are months.
+ */
+function doubtOfDays(entries: Values['entries']): string | undefined {
+  const writings = new Set(entries.map(({ writing }) => writing))
+  if (writings.has('date') && writings.has('numbers')) {
+    return 'some days are dates and others texts, as where a program took months for days'
+  }
+  if (entries.length < 2 || writings.has('clear')) return undefined
+  const isOneOfMonth = new Set(entries.map(({ day }) => day.slice(8))).size === 1
+  return isOneOfMonth ? 'each day is the same of another month' : undefined
 }
 
 function refused(faults: readonly string[]): AppError {

@@ -6,10 +6,10 @@ import type { IsoDate } from '../../../dates.ts'
 import { isIsoDate } from '../../../dates.ts'
 import { type Cell, type Row, type Sheet, shownCell } from '../../../spreadsheets/cells.ts'
 import { plainName } from '../../plain-name.ts'
-import { dayOfCell, dayOfYear, isInNumbers, isMonth, yearOf } from './days.ts'
+import { dayOfCell, dayOfYear, isMonth, type Writing, writingOf, yearOf } from './days.ts'
 
-/** What stands for a day; no cell: it is empty. `isSwappable`: its day and month are numbers in a text. */
-export type Entry = { day: IsoDate; cell: Cell | undefined; place: string; isSwappable: boolean }
+/** What stands for a day; no cell: it is empty. */
+export type Entry = { day: IsoDate; cell: Cell | undefined; place: string; writing: Writing }
 
 /** The values of one indicator, and what they are called; undefined: nothing. */
 export type Values = { title: string | undefined; place: string; entries: Entry[] }
@@ -48,7 +48,8 @@ export function findTable(sheet: Sheet): Table | 'monthly' | undefined {
 
 /** A row for each day. */
 function listOf(sheet: Sheet, start: number, dayColumn: number): Table {
-  const isHeader = ({ cells }: Line) => [...cells].some(([at, { kind }]) => at > dayColumn && kind === 'text')
+  const isHeader = ({ cells }: Line) =>
+    [...cells].some(([at, cell]) => at > dayColumn && cell.kind === 'text' && !isValue(cell))
   const headerAt = sheet.rows.slice(0, start).findLastIndex(isHeader)
   const header = sheet.rows[headerAt]
   const first = sheet.rows[start] as Line
@@ -57,7 +58,7 @@ function listOf(sheet: Sheet, start: number, dayColumn: number): Table {
     [...columns].map((at): [number, Values] => [at, valuesOf(sheet, header?.cells, header ?? first, at)]),
   )
   const faults: string[] = []
-  for (const { cells, number } of sheet.rows.slice(start)) {
+  for (const { cells, number } of sheet.rows.slice(headerAt + 1)) {
     const dayCell = cells.get(dayColumn)
     const day = dayOfCell(dayCell)
     if (day === undefined) {
@@ -71,8 +72,8 @@ function listOf(sheet: Sheet, start: number, dayColumn: number): Table {
         faults.push(`${sheet.place(number, at)}: ${shownCell(cell)} stands in a column without a title`)
     }
     for (const [at, { entries }] of byColumn) {
-      const isSwappable = isInNumbers(dayCell)
-      entries.push({ day, cell: cells.get(at), place: sheet.place(number, at), isSwappable })
+      const writing = writingOf(dayCell)
+      entries.push({ day, cell: cells.get(at), place: sheet.place(number, at), writing })
     }
   }
   return { series: [...byColumn.values()], headings: headingsAbove(sheet, Math.max(headerAt, 0)), faults }
@@ -83,7 +84,7 @@ function acrossOf(sheet: Sheet, at: number): Table {
   const header = sheet.rows[at] as Line
   const days = [...header.cells].flatMap(([column, cell]) => {
     const day = dayOfCell(cell)
-    return day === undefined ? [] : [{ column, day, isSwappable: isInNumbers(cell) }]
+    return day === undefined ? [] : [{ column, day, writing: writingOf(cell) }]
   })
   const firstColumn = days[0]?.column ?? 0
   const series: Values[] = []
@@ -94,9 +95,15 @@ function acrossOf(sheet: Sheet, at: number): Table {
     const titleColumn = [...line.cells.keys()].find((column) => column < firstColumn)
     const row = valuesOf(sheet, line.cells, line, titleColumn ?? firstColumn)
     if (titleColumn === undefined) faults.push(`${row.place}: its row has no title`)
-    for (const { column, day, isSwappable } of days) {
+    for (const { column, day, writing } of days) {
       const place = sheet.place(line.number, column)
-      row.entries.push({ day, cell: line.cells.get(column), place, isSwappable })
+      row.entries.push({ day, cell: line.cells.get(column), place, writing })
+    }
+    for (const [column, cell] of line.cells) {
+      if (column > firstColumn && isValue(cell) && !header.cells.has(column))
+        faults.push(
+          `${sheet.place(line.number, column)}: ${shownCell(cell)} stands in a column without a day`,
+        )
     }
     series.push(row)
   }
@@ -124,7 +131,7 @@ function matrixOf(sheet: Sheet, at: number): Table {
       const place = sheet.place(number, column)
       const day = `${year}-${dayAndMonth}`
       if (dayAndMonth !== undefined && isIsoDate(day))
-        all.entries.push({ day, cell, place, isSwappable: false })
+        all.entries.push({ day, cell, place, writing: 'clear' })
       else if (cell && isValue(cell))
         faults.push(`${place}: ${shownCell(cell)} stands in a row that is no day of ${year}`)
     }

@@ -115,6 +115,17 @@ const refused: [title: string, content: string | Buffer, words: RegExp, options?
     sale('10/03/2025;1,08'),
     /is too far from the 504 of 2025-03-01 to be Tipo cambio venta, 318/,
   ],
+  [
+    'of which a value in the middle has lost its decimal sign',
+    sale('10/03/2025;503,90', '11/03/2025;504.100', '12/03/2025;504,20'),
+    /line 3, column 2: 504100 and the 503.9 of 2025-03-10 differ by more than a factor of 5/,
+  ],
+  [
+    'of which nothing is known that it could be compared with',
+    sale('10/03/2025;503,90').replace('Tipo cambio venta', 'x'),
+    /nothing is stored of .*, so nothing says that 503.9 can be right/,
+    ['--indicator', '60246'],
+  ],
   ['that is empty', '', /no table of days and values/],
 ]
 for (const [title, content, words, options = []] of refused) {
