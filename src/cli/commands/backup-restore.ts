@@ -28,7 +28,7 @@ altered files, and the exit code is 3. Such a content is answered with 410; an u
   async run({ options, positionals: [dir = ''], terminal }) {
     const dataDir = resolve(options['data-dir'])
     const checking = openChecking(terminal)
-    const request = { dataDir, owner: ownerFor(dataDir, dir), now: new Date() }
+    const request = { dataDir, owner: ownerFor(dataDir, dir), now: new Date(), clock: () => new Date() }
     const withoutDamaged = options['without-damaged']
     const restored = await restoreBackup(dir, { ...request, withoutDamaged }, checking).finally(
       checking.clear,

@@ -2,7 +2,7 @@
 // is asked for, all but the contents that are damaged, which the new directory then knows to be lost.
 
 import { dirname, join, resolve } from 'node:path'
-import { todayIn } from '../../dates.ts'
+import { type Clock, todayIn } from '../../dates.ts'
 import { AppError, reasonOf } from '../../errors.ts'
 import { selectApiKeys } from '../../store/api-keys.ts'
 import { type DamagedFiles, openDamagedFiles } from '../../store/backup/damaged-files.ts'
@@ -25,6 +25,8 @@ export type RestoreRequest = {
   /** Whose the data directory shall be; undefined: the user of this process. */
   owner: Owner | undefined
   now: Date
+  /** Asked when the database is taken over; without one that is `now`, too. */
+  clock?: Clock
   /** Leaves out the contents that are missing or altered, instead of restoring nothing. */
   withoutDamaged?: boolean
 }
@@ -81,7 +83,6 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const request = { ...given, dataDir: resolve(given.dataDir) }
   const { dataDir, owner } = request
-  const begun = performance.now()
   const found = findBackup(path)
   const manifest = await readManifest(found.dir)
   const sum = { faults: 0, damaged: 0 }
@@ -109,7 +110,7 @@ export async function restoreBackup(
       // Until now, and not until the command began: where contents were copied for hours, another server may have gone on.
       const gap = {
         from: Date.parse(manifest.created_at),
-        to: Math.ceil(request.now.getTime() + performance.now() - begun),
+        to: (request.clock?.() ?? request.now).getTime(),
       }
       const renewal = { above: readRestoreNote(dirname(found.blobsDir)), lost, gap }
       const from = { path: join(found.dir, file), sha256 }
