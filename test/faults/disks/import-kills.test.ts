@@ -33,7 +33,7 @@ test('an import that is killed leaves whole pairs, and is completed by the next'
   const expected = byPair(text)
   let takes = 1000
   const sum = { kills: 0, tries: 0, cut: 0, pairs: 0 }
-  while (sum.kills < KILLS && sum.tries < MOST_TRIES) {
+  while ((sum.kills < KILLS || sum.cut === 0) && sum.tries < MOST_TRIES) {
     sum.tries += 1
     const dataDir = join(dir, `box-${sum.tries}`)
     const box = ['--data-dir', dataDir]
@@ -64,7 +64,9 @@ test('an import that is killed leaves whole pairs, and is completed by the next'
     const [last, first] = await selectRuns(after, { limit: 2 })
     await after.destroy()
     assert.equal(last?.status, 'ok')
-    if (end !== 0) assert.deepEqual([first?.status, first?.message], ['error', 'interrupted'])
+    // One that was killed after its last pair may have closed its run.
+    if (end !== 0 && found.size < expected.size)
+      assert.deepEqual([first?.status, first?.message], ['error', 'interrupted'])
     assert.equal((await runCommand(['export', `${path}-again`, ...box])).code, 0)
     assert.ok(readFileSync(`${path}-again`, 'utf8') === text, 'the same file')
   }
