@@ -10,11 +10,11 @@ export type Place = { dataDir: string; database?: string | undefined }
 /** @throws AppError like `openSqliteEngine` and `openPostgres` */
 export async function openEngine(
   { dataDir, database }: Place,
-  options: EngineOptions & { wentBack?: () => void } = {},
+  options: EngineOptions & { wentBack?: () => void; migrate?: boolean } = {},
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
   const { openPostgres } = await import('./postgres/open.ts')
-  const { wentBack } = options
-  const engine = await openPostgres(database, wentBack && { wentBack })
+  const { wentBack, migrate = true } = options
+  const engine = await openPostgres(database, { migrate, ...(wentBack && { wentBack }) })
   return { ...engine, clock: options.clock ?? engine.clock } satisfies { clock: Clock }
 }

@@ -1,14 +1,15 @@
-// Which schema a database has, and making that of a new one: by one node, while others that start at the same time wait.
-// What belongs to another program is left as it is.
+// Which schema a database has, and bringing it to that of this program: by one node, while others that start at the same
+// time wait, and others of the version before go on. What belongs to another program is left as it is.
 
-import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, codeOf } from '../../errors.ts'
-import { SCHEMA_VERSION } from '../sqlite/migrations.ts'
+import { atomically } from '../engine.ts'
+import { type Migration, SHARED_MIGRATIONS, schemaOf } from '../migrations.ts'
 import type { Db } from '../tables.ts'
 import { ask } from './ask.ts'
-import { LEASE_TIMES, takeLease } from './lease.ts'
-import { leasesTable, postgresSchema } from './schema.ts'
+import { LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
+import { leasesTable } from './schema.ts'
+import { runStatement, type Step, stepsFrom } from './steps.ts'
 
 const PATIENCE_MS = 60_000
 const TRY_AGAIN_MS = 50
@@ -17,8 +18,15 @@ const MADE_MEANWHILE = /^PG_(23505|42P07|42710)$/
 
 export type Versions = { schema: number; isKnown: boolean }
 
+export type SchemaOptions = {
+  migrations?: readonly Migration[]
+  /** False: what is not as this program needs it is left so, and refused. */
+  migrate?: boolean
+  leaseTimes?: LeaseTimes
+}
+
 /** Undefined: no schema has been made, or not the whole of it. */
-export async function versionsOf(db: Db): Promise<Versions | undefined> {
+export async function versionsOf(db: Db, migrations = SHARED_MIGRATIONS): Promise<Versions | undefined> {
   if (!(await tablesOf(db)).includes('meta')) return undefined
   const columns = await ask(
     db,
@@ -33,34 +41,44 @@ export async function versionsOf(db: Db): Promise<Versions | undefined> {
   const [row] = rows
   if (!row) return undefined
   const { schema_version: schema, oldest_program: oldest } = row
-  return {
-    schema,
-    isKnown: schema === SCHEMA_VERSION || (schema > SCHEMA_VERSION && oldest <= SCHEMA_VERSION),
-  }
+  const own = schemaOf(migrations)
+  return { schema, isKnown: schema === own || (schema > own && oldest <= own) }
 }
 
-/** @throws AppError `failed` for a database of another program, or of a schema that this one does not know */
-export async function makeSchema(db: Db): Promise<void> {
+/**
+ * `changes`: for what takes its time.
+ * @throws AppError `failed` for a database of another program, of a schema that this one does not know, or that it may not
+ *   change
+ */
+export async function makeSchema(db: Db, changes: Db, options: SchemaOptions = {}): Promise<void> {
+  const { migrations = SHARED_MIGRATIONS, migrate = true, leaseTimes = LEASE_TIMES } = options
   const until = performance.now() + PATIENCE_MS
   while (true) {
-    const versions = await versionsOf(db)
+    const versions = await versionsOf(db, migrations)
     if (versions?.isKnown) return
-    if (versions) throw unknownSchema(versions.schema)
-    await refuseForeign(db)
-    if (await madeAlone(db)) return
+    await refuseForeign(db, versions, migrations)
+    if (!migrate) throw notMigrated(versions, migrations)
+    if (await madeAlone(db, changes, migrations, leaseTimes)) return
     if (performance.now() > until) {
       throw new AppError(
         'failed',
-        'another node makes the tables of the database, and does not end: try again',
+        'another node makes the tables of the database, and has not ended yet: try again',
       )
     }
     await wait(TRY_AGAIN_MS)
   }
 }
 
-/** Names what the data are: a number of a revision means something only with it. */
-export function makeEpoch(): string {
-  return randomBytes(8).toString('hex')
+/**
+ * What `makeSchema` would say; empty: nothing.
+ * @throws AppError like it
+ */
+export async function pendingSteps(db: Db, migrations = SHARED_MIGRATIONS): Promise<Step[]> {
+  const versions = await versionsOf(db, migrations)
+  if (versions?.isKnown) return []
+  await refuseForeign(db, versions, migrations)
+  const steps = stepsFrom(versions?.schema, migrations)
+  return versions ? steps : [{ statement: leasesTable() }, ...steps]
 }
 
 async function tablesOf(db: Db): Promise<string[]> {
@@ -71,7 +89,23 @@ async function tablesOf(db: Db): Promise<string[]> {
   return rows.map(({ table_name }) => table_name)
 }
 
-async function refuseForeign(db: Db): Promise<void> {
+async function refuseForeign(
+  db: Db,
+  versions: Versions | undefined,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const own = schemaOf(migrations)
+  if (versions && versions.schema > own) {
+    const advice = `which is newer than ${own}: use a newer cambista`
+    throw new AppError('failed', `the database has schema ${versions.schema}, ${advice}`)
+  }
+  if (versions && versions.schema < schemaOf([])) {
+    throw new AppError(
+      'failed',
+      `the database has schema ${versions.schema}, which is older than ${schemaOf([])}, the first of any PostgreSQL`,
+    )
+  }
+  if (versions) return
   const tables = await tablesOf(db)
   if (tables.length === 0 || tables.includes('leases')) return
   throw new AppError(
@@ -81,19 +115,23 @@ async function refuseForeign(db: Db): Promise<void> {
 }
 
 /** Whether the schema is made now; false: another node makes it. */
-async function madeAlone(db: Db): Promise<boolean> {
+async function madeAlone(
+  db: Db,
+  changes: Db,
+  migrations: readonly Migration[],
+  leaseTimes: LeaseTimes,
+): Promise<boolean> {
   if (!(await made(db, leasesTable()))) return false
-  const lock = await takeLease(db, 'migrate', LEASE_TIMES)
+  const lock = await takeLease(db, 'migrate', leaseTimes)
   if (!lock) return false
   try {
-    if (await versionsOf(db)) return false // by the holder before: it is looked at again
-    for (const statement of postgresSchema()) await ask(db, statement)
-    await ask(
-      db,
-      `insert into meta (id, data_revision, epoch, schema_version, oldest_program)
-       values (1, 1, $1, $2, $2) on conflict do nothing`,
-      [makeEpoch(), SCHEMA_VERSION],
-    )
+    const versions = await versionsOf(db, migrations)
+    if (versions?.isKnown) return true // by the holder before
+    for (const { statement, ends } of stepsFrom(versions?.schema, migrations)) {
+      lock.lost.throwIfAborted()
+      if (ends) await atomically(db, (trx) => ask(trx, statement), lock)
+      else await runStatement(changes, statement)
+    }
     return true
   } finally {
     await lock.release()
@@ -110,10 +148,10 @@ async function made(db: Db, statement: string): Promise<boolean> {
   }
 }
 
-function unknownSchema(version: number): AppError {
-  const which = version > SCHEMA_VERSION ? 'newer' : 'older'
-  const advice =
-    version > SCHEMA_VERSION ? 'use a newer cambista' : 'this cambista cannot bring it up to date'
-  const message = `the database has schema ${version}, which is ${which} than ${SCHEMA_VERSION}: ${advice}`
-  return new AppError('failed', message)
+function notMigrated(versions: Versions | undefined, migrations: readonly Migration[]): AppError {
+  const is = versions ? `has schema ${versions.schema}` : 'has no tables yet'
+  return new AppError(
+    'failed',
+    `the database ${is}, this cambista needs schema ${schemaOf(migrations)}: run cambista database migrate, or leave out --no-migrate`,
+  )
 }

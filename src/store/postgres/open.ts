@@ -9,13 +9,13 @@ import { ask } from './ask.ts'
 import { createSharedClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
-import { holderOfLease, LEASE_TIMES, type LeaseTimes, takeLease } from './lease.ts'
-import { makeEpoch, makeSchema, versionsOf } from './make-schema.ts'
+import { holderOfLease, LEASE_TIMES, takeLease } from './lease.ts'
+import { makeSchema, type SchemaOptions, versionsOf } from './make-schema.ts'
 import { openPool, type PoolOptions } from './pool.ts'
 import { queriesOver } from './queries.ts'
+import { makeEpoch } from './steps.ts'
 
-export type PostgresOptions = {
-  leaseTimes?: LeaseTimes
+export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
   machine?: () => number
   /** A database that lost what it had answered already, such as a replica that lagged. */
@@ -29,6 +29,8 @@ const POOLS = {
   longReads: { size: 1, answerMs: 60_000 },
   looks: { size: 1, answerMs: 1000 },
 } satisfies Record<string, PoolOptions>
+// An index over millions of rows takes its time.
+const CHANGES = { size: 1, answerMs: 3_600_000 }
 const MOST_OFF_MS = 60_000
 
 /**
@@ -74,7 +76,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       return { data: `${epoch} ${row.data_revision}`, access, documents }
     },
     async isReady() {
-      const versions = await versionsOf(looks)
+      const versions = await versionsOf(looks, options.migrations)
       return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
     },
     async close() {
@@ -82,7 +84,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     },
   }
   try {
-    await makeSchema(db)
+    await bringToSchema(address, db, options)
     await engine.look()
     return engine
   } catch (error) {
@@ -101,7 +103,16 @@ type MetaRow = {
   told: Date
 }
 
+async function bringToSchema(address: Address, db: Db, options: SchemaOptions): Promise<void> {
+  const changes = queriesTo(address, CHANGES)
+  try {
+    await makeSchema(db, changes, options)
+  } finally {
+    await changes.destroy()
+  }
+}
+
 /** What is asked goes to a pool of its own, which connects with the first query. */
-function queriesTo(address: Address, options: PoolOptions): Db {
+export function queriesTo(address: Address, options: PoolOptions): Db {
   return queriesOver(() => new PostgresDriver(() => openPool(address, options), address), postgresDialect)
 }

@@ -2,6 +2,7 @@
 // each of which may be said again: nodes that start at once, or one that dies between two, do no harm.
 
 import { readAsset } from '../../assets.ts'
+import type { Migration } from '../migrations.ts'
 
 export const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
 
@@ -16,16 +17,35 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bBLOB\b/g, 'BYTEA'],
   [/\bCREATE (TABLE|INDEX|UNIQUE INDEX) /g, 'CREATE $1 IF NOT EXISTS '],
+  [/\bADD COLUMN (?!IF )/g, 'ADD COLUMN IF NOT EXISTS '],
+  [/\bDROP (TABLE|INDEX|COLUMN) (?!IF )/g, 'DROP $1 IF EXISTS '],
 ]
+
+const ADDS =
+  /^(CREATE (TABLE|(UNIQUE )?INDEX) |ALTER TABLE \w+ ADD COLUMN |UPDATE )|^INSERT .* ON CONFLICT DO NOTHING$/is
+const REMOVES = /^(DROP (TABLE|INDEX) |ALTER TABLE \w+ DROP COLUMN )/i
 
 /** The statements that make the schema of a new database, but the row of `meta`. */
 export function postgresSchema(): string[] {
-  return [...statementsOf(readAsset('schema.sql')), ...statementsOf(readAsset(CLUSTER_SCHEMA))]
+  return [...statementsOf(readAsset('schema.sql')), ...clusterSchema()]
+}
+
+/** What only several nodes need, which an upgrade says again. */
+export function clusterSchema(): string[] {
+  return statementsOf(readAsset(CLUSTER_SCHEMA))
+}
+
+/** @throws TypeError for what nodes of the version before would not survive */
+export function statementsOfMigration({ sql, oldest }: Migration): string[] {
+  const statements = statementsOf(sql)
+  const wrong = statements.find((one) => !(ADDS.test(one) || (oldest !== undefined && REMOVES.test(one))))
+  if (wrong !== undefined) throw new TypeError(`no migration while other nodes run: ${wrong}`)
+  return statements
 }
 
 /** Of the table of leases alone: the lock under which the others are made is in it. */
 export function leasesTable(): string {
-  const [statement = ''] = statementsOf(readAsset(CLUSTER_SCHEMA)).filter((text) => / leases /.test(text))
+  const [statement = ''] = clusterSchema().filter((text) => / leases /.test(text))
   return statement
 }
 

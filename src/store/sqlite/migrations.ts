@@ -1,6 +1,7 @@
-// Brings a database file of an older version to today's schema. Append only: entry N takes version N + 1
-// to N + 2. schema.sql is what a new file gets, with the reasons; a test compares both ways.
+// Brings a database file of an older version to today's schema. Entry N takes version N + 1 to N + 2. What comes next is
+// added to those of both engines. schema.sql is what a new file gets, with the reasons; a test compares both ways.
 
+import { SHARED_MIGRATIONS } from '../migrations.ts'
 import { COVERAGE_TO_ROTATION, DOCUMENTS, TOKENS_OF_A_COMPANY } from './first-migrations.ts'
 
 const LOGIN_LINKS = `
@@ -194,6 +195,7 @@ export const MIGRATIONS: readonly string[] = [
   LOGIN_LINKS,
   AGENTS_DESK + HOOKS + IMPORTED_RUNS,
   RECORD,
+  ...SHARED_MIGRATIONS.map(({ sql }) => sql),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

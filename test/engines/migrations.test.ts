@@ -1,0 +1,157 @@
+// A new version beside nodes of the one before, on one PostgreSQL: who brings the schema to the new one, who goes on, who
+// waits, and what is left when it is cut off at any statement. The versions are made up.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { insertApiKey } from '../../src/store/api-keys.ts'
+import { atomically } from '../../src/store/engine.ts'
+import { SHARED_MIGRATIONS, schemaOf } from '../../src/store/migrations.ts'
+import { statementsOfMigration } from '../../src/store/postgres/schema.ts'
+import { openNode } from '../support/postgres/database.ts'
+import { startProxy } from '../support/postgres/proxy.ts'
+import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+
+const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaOf(SHARED_MIGRATIONS) + more)
+const ADDED = {
+  sql: `
+CREATE TABLE labels (
+  id    INTEGER PRIMARY KEY AUTOINCREMENT,
+  name  TEXT NOT NULL CHECK (length(name) < 10) -- in words
+) STRICT;
+CREATE INDEX labels_by_name ON labels (name);
+ALTER TABLE api_keys ADD COLUMN label TEXT;
+CREATE UNIQUE INDEX keys_by_label ON api_keys (label) WHERE label IS NOT NULL;
+ALTER TABLE tokens ADD COLUMN label INTEGER NOT NULL DEFAULT 7;
+UPDATE api_keys SET label = name WHERE label IS NULL;
+INSERT INTO labels (id, name) VALUES (1, 'first') ON CONFLICT DO NOTHING;
+`,
+}
+const REMOVED = { sql: 'DROP INDEX keys_by_label; ALTER TABLE tokens DROP COLUMN label;', oldest: NEXT ?? 0 }
+const NEW = { migrations: [...SHARED_MIGRATIONS, ADDED] }
+const NEWEST = { migrations: [...SHARED_MIGRATIONS, ADDED, REMOVED] }
+const UNFINISHED = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
+  where not indisvalid and relnamespace = current_schema()::regnamespace`
+
+const key = (name: string) => ({ name, hash: name.padEnd(64, '-'), createdAt: '2026-03-24T12:00:00.000Z' })
+
+test('a new version brings the schema to its own while nodes of the one before write, until it removes', async (t) => {
+  const url = await postgresSchemaFor(t)
+  const old = await openNode(t, url)
+  await insertApiKey(old.db, key('before'))
+  let writing = true
+  let written = 0
+  const writer = (async () => {
+    while (writing) await insertApiKey(old.db, key(`beside ${++written}`))
+  })()
+  // Nobody waits behind the upgrade for a transaction that takes its time.
+  const open = Promise.withResolvers<void>()
+  const slow = atomically(old.db, async (trx) => {
+    await insertApiKey(trx, key('slow'))
+    await open.promise
+  })
+  const upgraded = Promise.all([openNode(t, url, NEW), openNode(t, url, NEW)])
+  const before = written
+  while (written < before + 5) await new Promise(setImmediate)
+  open.resolve()
+  await slow
+  const [one, other] = await upgraded
+  writing = false
+  await writer
+  assert.deepEqual(await versions(url), [{ schema_version: NEXT, oldest_program: TODAY }])
+  assert.deepEqual([await one.isReady(), await other.isReady()], [true, true])
+  assert.equal(await old.isReady(), true, 'the one before is within what it understands')
+  await insertApiKey(old.db, key('after'))
+  assert.deepEqual(await ask(url, `select label from api_keys where name = 'before'`), [{ label: 'before' }])
+  assert.deepEqual(await ask(url, 'select id, name from labels'), [{ id: '1', name: 'first' }])
+  assert.ok((await openNode(t, url)).db, 'it may even start anew')
+
+  await openNode(t, url, NEWEST)
+  assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
+  assert.equal(await one.isReady(), true, 'the version before still runs')
+  assert.equal(await old.isReady(), false, 'the one before that does not')
+  await assert.rejects(openNode(t, url), /which is newer than \d+: use a newer cambista/)
+})
+
+test('ten nodes of a new version that start at once upgrade an older database once', async (t) => {
+  const url = await postgresSchemaFor(t)
+  await (await openNode(t, url)).close()
+  const nodes = await Promise.all(Array.from({ length: 10 }, () => openNode(t, url, NEWEST)))
+  assert.deepEqual(await Promise.all(nodes.map((node) => node.isReady())), Array(10).fill(true))
+  assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
+  const [{ fence } = { fence: 0 }] = await ask(url, `select fence from leases where name = 'migrate'`)
+  assert.ok(Number(fence) <= 11)
+})
+
+test('an upgrade that dies at any statement, before it or after, is ended by the next node', async (t) => {
+  const cases = ['cut', 'lose'].flatMap((fate) => Array.from({ length: 30 }, (_, at) => ({ fate, at })))
+  const died = await inTurns(6, cases, async ({ fate, at }) => {
+    const url = await postgresSchemaFor(t)
+    const old = await openNode(t, url)
+    await insertApiKey(old.db, key('kept'))
+    const proxy = await startProxy(t, url)
+    let seen = 0
+    let dead = false
+    proxy.decide((text) => {
+      if (dead) return 'cut'
+      if (!/^(create|alter|drop|commit|insert into labels|update (api_keys|meta))/i.test(text)) return 'pass'
+      dead = seen++ === at
+      return dead ? (fate as 'cut' | 'lose') : 'pass'
+    })
+    const leaseTimes = { ttlMs: 500, renewMs: 150 }
+    const node = openNode(t, proxy.url, { ...NEWEST, leaseTimes })
+    const end = await node.then(() => 'opened').catch(() => 'died')
+    const [{ schema_version } = {}] = await versions(url)
+    assert.equal(await old.isReady(), schema_version !== LATER, `${fate} ${at}`)
+    await (await openNode(t, url, NEWEST)).close()
+    assert.deepEqual(await versions(url), [{ schema_version: LATER, oldest_program: NEXT }])
+    assert.deepEqual(await ask(url, 'select label from api_keys'), [{ label: 'kept' }])
+    assert.deepEqual(await ask(url, UNFINISHED), [])
+    await old.close()
+    return end === 'died'
+  })
+  const count = died.filter(Boolean).length
+  assert.ok(
+    count > 40 && count < cases.length,
+    `${count}: at every statement, and the last cases got to the end`,
+  )
+})
+
+test('a program that may not migrate says which command does', async (t) => {
+  const url = await postgresSchemaFor(t)
+  const may = { migrate: false }
+  await assert.rejects(openNode(t, url, may), /has no tables yet, .+ run cambista database migrate/)
+  await (await openNode(t, url)).close()
+  assert.equal(await (await openNode(t, url, may)).isReady(), true, 'nothing is to do')
+  await assert.rejects(openNode(t, url, { ...NEW, ...may }), /has schema \d+, this cambista needs schema \d+/)
+  assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: TODAY }])
+})
+
+test('what nodes of the version before would not survive is no migration', () => {
+  for (const sql of [
+    'ALTER TABLE tokens RENAME TO others',
+    'DROP TABLE tokens',
+    'DELETE FROM tokens',
+    'ALTER TABLE tokens DROP COLUMN name',
+    'INSERT INTO tokens (id) VALUES (1)',
+  ]) {
+    assert.throws(() => statementsOfMigration({ sql }), TypeError, sql)
+  }
+})
+
+function versions(url: string): Promise<Record<string, unknown>[]> {
+  return ask(url, 'select schema_version::int, oldest_program::int from meta')
+}
+
+async function inTurns<Case, Result>(
+  atOnce: number,
+  cases: readonly Case[],
+  run: (one: Case) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const left = [...cases]
+  const one = async () => {
+    for (let next = left.shift(); next; next = left.shift()) results.push(await run(next))
+  }
+  await Promise.all(Array.from({ length: atOnce }, one))
+  return results
+}
