@@ -58,8 +58,13 @@ export type Examined = {
 export type Dialect = {
   atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
   snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
-  /** As selectColumnOfSeries of rates.ts; `lines` undefined: there are none. */
-  columnOfSeries(db: Db, seriesId: number): Promise<{ count: number; lines: Buffer | undefined }>
+  /** Whether all series are read before they are asked for: the database may be away by then. */
+  readonly readsAhead: boolean
+  /** As selectColumnsOfSeries of rates.ts, but for those without a value. */
+  columnsOfSeries(
+    db: Db,
+    seriesIds: readonly number[],
+  ): Promise<{ id: number; count: number; lines: string }[]>
   /** `sent`: JSON, by `SERIES DECIMALS` (`317 `, `317 2`) a list of dates each with its value, as upsertRates writes it. */
   upsertRates(db: Db, sent: string, storedAt: number): Promise<void>
   /** As selectStoredAtRuns of stored-at.ts. */

@@ -7,7 +7,7 @@ import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.
 import {
   markSeriesChanged,
   type StoredRate,
-  selectColumnOfSeries,
+  selectColumnsOfSeries,
   selectRatesOfSeries,
   upsertRates,
 } from '../../src/store/rates/rates.ts'
@@ -52,14 +52,13 @@ export function testRates(name: string, open: OpenNodes): void {
     const days = daysFrom('2020-01-01', '2026-01-01')
     const rates = days.map((day, at) => rate(1, day, `5${at}.5`, at % 3 === 0 ? 2 : null))
     await atomically(db, (trx) => upsertRates(trx, rates.toReversed(), STORED_AT))
-    const { count, lines } = await selectColumnOfSeries(longReads, 1)
+    const [{ count, lines } = assert.fail(), none] = await selectColumnsOfSeries(longReads, [1, 2])
     const expected = rates.map(
       ({ rate_date, value, rounded_to }) => `${rate_date}${value}${rounded_to ? 'r2' : ''}`,
     )
     assert.equal(count, days.length)
-    assert.deepEqual(lines.toString('latin1').split('\n'), expected)
-    const none = await selectColumnOfSeries(longReads, 2)
-    assert.deepEqual([none.count, none.lines.length], [0, 0])
+    assert.deepEqual(lines.split('\n'), expected)
+    assert.deepEqual(none, { id: 2, count: 0, lines: '' })
   })
 
   test(`${name}: the instants of a series are told as runs, of its revision alone`, async (t) => {

@@ -23,7 +23,7 @@ import { selectValueRecord } from '../../store/rates/stored-at.ts'
 import type { Db } from '../../store/tables.ts'
 import { bytesOf, type Column, type CoveredDays, dayNumbersOf } from './column.ts'
 import { UNKNOWN_DAYS } from './coverage.ts'
-import { outdatedError } from './outdated.ts'
+import { outdatedError } from './loaded-columns.ts'
 import { type CoveredDaysChange, coveredBefore, pastColumn } from './past-column.ts'
 import { byPair, type RateSnapshot, type SeriesByPair } from './rate-cache.ts'
 

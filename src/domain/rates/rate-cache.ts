@@ -1,23 +1,28 @@
 // The read model. A series is read whole, once, into a column that is kept until the series changes; every
 // rates answer is a pure function over such columns (rates.ts). All parts of a snapshot are of one revision, whatever
 // is written meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
-// changed since.
+// changed since. Where the database is another machine's, a snapshot has all its columns, and goes on without it.
 
-import { setImmediate } from 'node:timers/promises'
 import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { snapshot } from '../../store/engine.ts'
+import { dialectOf, snapshot } from '../../store/engine.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { type Coverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
-import { countRates, type RateCounts, selectColumnOfSeries } from '../../store/rates/rates.ts'
-import { findSeriesRevision, type SeriesRow, selectSeries } from '../../store/rates/series.ts'
+import { countRates, type RateCounts } from '../../store/rates/rates.ts'
+import { type SeriesRow, selectSeries } from '../../store/rates/series.ts'
 import type { Db } from '../../store/tables.ts'
-import { bytesOf, type Column, type CoveredDays, columnOf, dayNumbersOf } from './column.ts'
-import { isOutdated, outdatedError } from './outdated.ts'
+import { type Column, type CoveredDays, dayNumbersOf } from './column.ts'
+import {
+  type Columns,
+  countsOf,
+  isOutdated,
+  loaderOf,
+  outdatedError,
+  readAhead,
+  readAll,
+} from './loaded-columns.ts'
 
-const READ_AHEAD_MS = 100 // a change must be seen within a second
-const NEVER = -1
 const NOT_COVERED: CoveredDays = new Int32Array()
 const NO_PAIRS: SeriesByPair = new Map()
 
@@ -95,15 +100,6 @@ export async function openRateCache(db: Db, providers: readonly Pivoted[]): Prom
   }
 }
 
-type LoadedColumn = {
-  /** Of the series. */
-  revision: number
-  column: Column
-  bytes: number
-  /** The revision of the snapshot from which it was asked for last. */
-  askedAt: number
-}
-type Columns = Map<number, LoadedColumn>
 type OwnSnapshot = RateSnapshot & { loaded: Columns }
 /** What all snapshots of a cache have in common. */
 type Shared = {
@@ -138,23 +134,10 @@ function readSnapshot(db: Db, shared: Shared, before: OwnSnapshot | undefined): 
       const known = same?.loaded.get(id)
       if (known?.revision === revision) loaded.set(id, known)
     }
-    if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
+    if (dialectOf(trx).readsAhead) await readAll(trx, series, loaded)
+    else if (same) await readAhead(trx, { series, loaded, outdated: shared.outdated }, same)
     return makeSnapshot(db, { revision, epoch }, { providers, series, coverage }, loaded, shared)
   })
-}
-
-/** Reads the columns that were asked for from the snapshot before, so that no request waits for them in the new one. */
-async function readAhead(
-  trx: Db,
-  { series, loaded, outdated }: { series: readonly SeriesRow[]; loaded: Columns; outdated: Set<number> },
-  before: OwnSnapshot,
-): Promise<void> {
-  const end = performance.now() + READ_AHEAD_MS
-  for (const one of series) {
-    if (loaded.has(one.id)) continue
-    const isInUse = before.loaded.get(one.id)?.askedAt === before.revision && performance.now() < end
-    if (isInUse || outdated.has(one.id)) loaded.set(one.id, await readColumn(trx, one))
-  }
 }
 
 function makeSnapshot(
@@ -208,7 +191,7 @@ function makeSnapshot(
       return columns
     },
     async countRates() {
-      counts ??= await countRates(db)
+      counts ??= countsOf(series, loaded) ?? (await countRates(db))
       return counts
     },
   }
@@ -216,34 +199,4 @@ function makeSnapshot(
 
 export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
-}
-
-/** Reads each series once: hundreds of clients with a copy each were 4 GB. Undefined: it has changed since. */
-function loaderOf(db: Db, loaded: Columns) {
-  const reading = new Map<number, Promise<LoadedColumn | undefined>>()
-  const read = (series: SeriesRow) =>
-    snapshot(db, async (trx) => {
-      const revision = await findSeriesRevision(trx, series.id)
-      return revision === series.revision ? readColumn(trx, series) : undefined
-    })
-  return async (series: SeriesRow): Promise<LoadedColumn | undefined> => {
-    const { id } = series
-    const known = loaded.get(id)
-    if (known) return known
-    try {
-      const one = await reading.getOrInsertComputed(id, () => read(series))
-      if (one) loaded.set(id, one)
-      return one
-    } finally {
-      reading.delete(id)
-    }
-  }
-}
-
-async function readColumn(db: Db, { id, revision }: SeriesRow): Promise<LoadedColumn> {
-  await setImmediate() // each half takes some ten milliseconds; in between others have their turn
-  const rates = await selectColumnOfSeries(db, id)
-  await setImmediate()
-  const column = columnOf(rates)
-  return { revision, column, bytes: bytesOf(column), askedAt: NEVER }
 }

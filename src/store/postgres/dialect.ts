@@ -15,16 +15,19 @@ export const postgresDialect: Dialect = {
     tried(() =>
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     ),
-  async columnOfSeries(db, seriesId) {
-    const { rows } = await ask<{ count: number; lines: string | null }>(
+  readsAhead: true,
+  // Series by series, or with coalesce instead of case, it takes half as long again.
+  async columnsOfSeries(db, seriesIds) {
+    const { rows } = await ask<{ id: number; count: number; lines: string }>(
       db,
-      `select count(*) as count,
-           string_agg(rate_date || value || coalesce('r' || rounded_to, ''), chr(10) order by rate_date) as lines
-         from rates where series_id = $1`,
-      [seriesId],
+      `select series_id as id, count(*) as count, string_agg(
+           case when rounded_to is null then rate_date || value else rate_date || value || 'r' || rounded_to end,
+           chr(10) order by rate_date
+         ) as lines
+         from rates where series_id = any($1) group by series_id`,
+      [seriesIds],
     )
-    const [{ count, lines } = { count: 0, lines: null }] = rows
-    return { count, lines: lines === null ? undefined : Buffer.from(lines, 'latin1') }
+    return rows
   },
   async upsertRates(db, sent, storedAt) {
     await ask(

@@ -24,15 +24,15 @@ export function selectRatesOfSeries(
 }
 
 /**
- * All rates of one series, oldest first, as text: on each line a date, its value, and `r` with its decimals where it is
- * rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps.
+ * All rates of each of some series, oldest first, as text: on each line a date, its value, and `r` with its decimals where
+ * it is rounded. A row for each of them would be twice as much memory for a moment, which the heap then keeps.
  */
-export async function selectColumnOfSeries(
+export async function selectColumnsOfSeries(
   db: Db,
-  seriesId: number,
-): Promise<{ count: number; lines: Buffer }> {
-  const { count, lines } = await dialectOf(db).columnOfSeries(db, seriesId)
-  return { count, lines: lines ?? Buffer.alloc(0) }
+  seriesIds: readonly number[],
+): Promise<{ id: number; count: number; lines: string }[]> {
+  const found = new Map((await dialectOf(db).columnsOfSeries(db, seriesIds)).map((one) => [one.id, one]))
+  return seriesIds.map((id) => found.get(id) ?? { id, count: 0, lines: '' })
 }
 
 /** The stored rates of a window of days, of the series given. */

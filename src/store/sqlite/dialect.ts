@@ -9,16 +9,22 @@ export const sqliteDialect: Dialect = {
 
   snapshot: (db, work) => db.transaction().setAccessMode('read only').execute(work),
 
-  async columnOfSeries(db, seriesId) {
-    const { rows } = await sql<{ count: number; lines: Buffer | null }>`
-      select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
-      from (
-        select rate_date || value || coalesce('r' || rounded_to, '') as line
-        from rates where series_id = ${seriesId} order by rate_date
-      )
-    `.execute(db)
-    const [{ count, lines } = { count: 0, lines: null }] = rows
-    return { count, lines: lines ?? undefined }
+  readsAhead: false,
+
+  async columnsOfSeries(db, seriesIds) {
+    const columns: { id: number; count: number; lines: string }[] = []
+    for (const id of seriesIds) {
+      const { rows } = await sql<{ count: number; lines: Buffer | null }>`
+        select count(*) as count, cast(group_concat(line, char(10)) as blob) as lines
+        from (
+          select rate_date || value || coalesce('r' || rounded_to, '') as line
+          from rates where series_id = ${id} order by rate_date
+        )
+      `.execute(db)
+      // As a blob, for bytes that are a character each are read twice as fast as text.
+      for (const { count, lines } of rows) columns.push({ id, count, lines: lines?.toString('latin1') ?? '' })
+    }
+    return columns
   },
 
   async upsertRates(db, sent, storedAt) {
