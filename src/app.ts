@@ -6,7 +6,7 @@ import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
 import { watchDatabase } from './domain/database-watch.ts'
 import { createArrivals } from './domain/documents/arrivals.ts'
-import { failAbandoned, openLeases } from './domain/documents/claims.ts'
+import { failAbandoned, openLeases } from './domain/documents/claims/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
 import { openPastRates } from './domain/rates/past.ts'
@@ -105,7 +105,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   parts.defer(() => keyring.recordUse().catch(failed))
 
   const arrivals = createArrivals()
-  const leases = await openLeases(db, arrivals, overrides.ticks)
+  const leases = await openLeases(db, arrivals, { clock, ticks: overrides.ticks })
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
   const hooks = openHooks({ db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs })
@@ -113,7 +113,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     hooks.wake()
     await cache.refresh()
     await keyring.refresh()
-    arrivals.wakeWorkers() // a document may have been made new again
+    leases.wake() // a document may have been made new again
   }
   const watch = await watchDatabase(engine, refresh, failed)
   parts.defer(() => watch.close())

@@ -67,3 +67,27 @@ export type ClaimChange = {
 export async function updateClaim(db: Db, id: number, change: ClaimChange): Promise<void> {
   await db.updateTable('documents').set(change).where('id', '=', id).execute()
 }
+
+/** A document that is claimed, and the new claim of it. */
+export type NewClaim = { row: ClaimRow; claimId: string }
+
+/**
+ * Claims as an engine has them that several nodes share: rows say when a lease ends, which is when the database's clock
+ * says so. What is selected inside a transaction no other one changes before its end.
+ */
+export type SharedClaims = {
+  /** To be called at the start of a node: a claim that does not say when its lease ends begins it, as it came from a file. */
+  begin(db: Db): Promise<void>
+  /** The oldest documents of an agent that are new or whose lease is over, but those that another transaction takes. */
+  selectFree(trx: Db, agentId: number, limit: number): Promise<ClaimRow[]>
+  /** Documents whose lease is over and that were claimed so often, but those that another transaction takes. */
+  selectAbandoned(trx: Db, attempts: number, limit: number): Promise<ClaimRow[]>
+  /** Which of these agents have a document that is new or whose lease is over. */
+  selectAgentsWithFree(db: Db, agentIds: readonly number[]): Promise<number[]>
+  /** Waits for other transactions that change the document. */
+  lock(trx: Db, id: number): Promise<ClaimRow | undefined>
+  /** Claims documents, and returns when the lease of the first ends. */
+  claim(trx: Db, claims: readonly NewClaim[], leaseSeconds: number): Promise<Date>
+  /** Begins a lease anew, and returns when it ends. */
+  extend(trx: Db, id: number, leaseSeconds: number): Promise<Date>
+}

@@ -2,6 +2,7 @@
 // says in its own way. Queries that every engine understands are in this folder's other files.
 
 import type { Clock, IsoDate } from '../dates.ts'
+import type { SharedClaims } from './claims.ts'
 import type { CoverageKind, Db } from './tables.ts'
 
 /** An open database with what belongs to it. It is right with one process and with many. */
@@ -80,6 +81,8 @@ export type Dialect = {
   /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
   moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
   orderCompany(trx: Db, companyId: number | undefined): Promise<void>
+  /** Undefined: one process has the database, and measures leases itself. */
+  readonly sharedClaims?: SharedClaims
 }
 
 /** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */

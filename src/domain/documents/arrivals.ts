@@ -19,6 +19,8 @@ export type Arrivals = {
   wakeWorkers(agentId?: number): void
   /** Notices from now on what is wanted, and waits for it at most so long; until it is disposed of. */
   begin(wanted: Wanted, ms: number): Wait
+  /** The agents for which workers wait. */
+  agentsAwaited(): number[]
   /** How many wait. */
   waiting(): number
   /** Ends all waits, and those that begin later at once. */
@@ -36,7 +38,11 @@ export type Wait = Disposable & {
 }
 
 type Committed = { companyId: number; agentId: number; last: number }
-type Noticing = Wait & { notice(committed: Committed): void; wakeWorker(agentId?: number): void }
+type Noticing = Wait & {
+  readonly wanted: Wanted
+  notice(committed: Committed): void
+  wakeWorker(agentId?: number): void
+}
 
 const PLACES = 256
 const PLACES_OF_WORKER = 64 // decisions 3.16
@@ -83,6 +89,10 @@ export function createArrivals(places = PLACES): Arrivals {
       if (isClosed) one.end()
       return one
     },
+    agentsAwaited() {
+      const workers = [...noticing].filter(({ wanted }) => wanted.worker !== undefined)
+      return [...new Set(workers.flatMap(({ wanted }) => wanted.agentId ?? []))]
+    },
     waiting: () => waiting,
     close() {
       isClosed = true
@@ -112,6 +122,7 @@ function createWait(
     wake?.()
   }
   return {
+    wanted,
     notice(committed) {
       if (isWanted(committed, wanted)) found()
     },

@@ -1,6 +1,6 @@
 // The documents API: a bearer token, for one part of it and one method or for more (decisions 3.7).
 
-import type { Claiming } from '../../domain/documents/claims.ts'
+import type { Claiming } from '../../domain/documents/claims/claims.ts'
 import type { Log } from '../../log.ts'
 import type { Semaphore } from '../../semaphore.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'

@@ -2,10 +2,15 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { LEASE, LONGEST_NOTE } from '../../domain/documents/claim-limits.ts'
-import { type Claiming, claimDocuments, type Worker } from '../../domain/documents/claims.ts'
+import { LEASE, LONGEST_NOTE } from '../../domain/documents/claims/claim-limits.ts'
+import { type Claiming, claimDocuments, type Worker } from '../../domain/documents/claims/claims.ts'
+import {
+  extendClaim,
+  finishDocument,
+  type Held,
+  releaseDocument,
+} from '../../domain/documents/claims/outcomes.ts'
 import { checkId, isMissing } from '../../domain/documents/documents.ts'
-import { extendClaim, finishDocument, type Held, releaseDocument } from '../../domain/documents/outcomes.ts'
 import type { UploadedField } from '../../domain/documents/upload.ts'
 import { AppError } from '../../errors.ts'
 import { accessOf, authorizedToken } from '../api/auth.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Clock } from '../../dates.ts'
-import type { Leases } from '../../domain/documents/leases.ts'
+import type { Leases } from '../../domain/documents/claims/leases.ts'
 import { documentBy } from '../../domain/documents/queries.ts'
 import { removeDocuments } from '../../domain/documents/removal.ts'
 import { AppError } from '../../errors.ts'
@@ -52,7 +52,7 @@ export function deletionEndpoint({
       const document = await documentBy(db, accessOf(token), params.id)
       const by = { via: 'token', actor: token.name, clock } as const
       const { documents, blobs: contents } = await removeDocuments(db, blobs, [document], by, (gone) => {
-        leases.end(gone.id)
+        leases.forget(gone.id)
         const { id, company_id: company, agent_id: agent, sha256 } = gone
         const request = String(event.context.requestId)
         log.info('document deleted', { id: request, document: id, company, agent, sha256, token: token.name })

@@ -4,6 +4,7 @@ import type { IsoDate } from '../../dates.ts'
 import type { Dialect } from '../engine.ts'
 import type { Db } from '../tables.ts'
 import { ask } from './ask.ts'
+import { sharedClaims } from './claims.ts'
 import { wasOvertaken } from './errors.ts'
 import { tried } from './retry.ts'
 
@@ -98,6 +99,7 @@ export const postgresDialect: Dialect = {
       companyId ?? null,
     ])
   },
+  sharedClaims,
 }
 
 /** What others made in the meantime, such as a row of the same key, a second run finds before it makes its own. */

@@ -18,6 +18,11 @@ CREATE TABLE leases (
   expires_at TIMESTAMPTZ NOT NULL
 );
 
+-- When the lease of a claim ends, by the database's clock: what is later than that any node may claim. It means nothing where a
+-- document is not claimed. The index has what a worker may be given, and no more.
+ALTER TABLE documents ADD COLUMN IF NOT EXISTS lease_ends TIMESTAMPTZ;
+CREATE INDEX documents_open ON documents (agent_id, id) WHERE state IN ('new', 'claimed');
+
 -- Which object of the store has a content; NULL: it is a file by its hash. An upload makes or locks the row, and so does a
 -- deletion, so that neither takes it from the other.
 CREATE TABLE contents (

@@ -10,7 +10,7 @@ import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { queriesOver } from '../../../src/store/postgres/queries.ts'
 import type { Db } from '../../../src/store/tables.ts'
-import { postgresSchemaFor } from './server.ts'
+import { ask, postgresSchemaFor } from './server.ts'
 
 const POOL = { size: 5, answerMs: 30_000 }
 
@@ -24,6 +24,12 @@ export function postgresAddressOf(dataDir: string, t?: TestContext): Promise<str
 
 export function postgresDatabase(dataDir: string, t?: TestContext): Db {
   return queriesOver(() => new LateDriver(() => postgresAddressOf(dataDir, t)), postgresDialect)
+}
+
+/** Lets the leases of claims end so much earlier. */
+export async function passLeases(dataDir: string, seconds: number): Promise<void> {
+  const earlier = `lease_ends - interval '${seconds} seconds'`
+  await ask(await postgresAddressOf(dataDir), `update documents set lease_ends = ${earlier}`)
 }
 
 /** A node of a test, which is closed when the test ends. */

@@ -1,4 +1,4 @@
-import { retryDocument } from '../../../domain/documents/outcomes.ts'
+import { retryDocument } from '../../../domain/documents/claims/outcomes.ts'
 import { command, printResult } from '../../command.ts'
 import { whoActs } from '../actor.ts'
 import { parseId } from '../positionals.ts'

@@ -1,8 +1,8 @@
 // Working on documents: a worker claims some of its agent's, and says what became of each.
 
 import * as v from 'valibot'
-import { LEASE, LONGEST_NOTE } from '../../../domain/documents/claim-limits.ts'
-import type { ClaimedDocument, Worker } from '../../../domain/documents/claims.ts'
+import { LEASE, LONGEST_NOTE } from '../../../domain/documents/claims/claim-limits.ts'
+import type { ClaimedDocument, Worker } from '../../../domain/documents/claims/claims.ts'
 import { AppError } from '../../../errors.ts'
 import { accessOf } from '../../api/auth.ts'
 import { idParam, waitParam } from '../../api/params.ts'

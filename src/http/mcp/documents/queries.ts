@@ -1,8 +1,8 @@
 // What the tools ask of the documents: functions that are handed to them, which know no database (decisions 6.1).
 
 import type { Access } from '../../../domain/documents/access.ts'
-import type { ClaimAsked, ClaimedDocument, Worker } from '../../../domain/documents/claims.ts'
-import type { Held, Outcome } from '../../../domain/documents/outcomes.ts'
+import type { ClaimAsked, ClaimedDocument, Worker } from '../../../domain/documents/claims/claims.ts'
+import type { Held, Outcome } from '../../../domain/documents/claims/outcomes.ts'
 import type { PageOfDocuments, Patience } from '../../../domain/documents/queries.ts'
 import type { Blobs } from '../../../store/blobs/blobs.ts'
 import type { DocumentRow } from '../../../store/documents.ts'

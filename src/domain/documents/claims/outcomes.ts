@@ -1,14 +1,15 @@
 // What a worker does with a document that it has claimed (decisions 3.16). A claim is valid until another one has taken
 // its place, also when its lease is over: work that is done is not thrown away.
 
-import type { Clock } from '../../dates.ts'
-import { AppError } from '../../errors.ts'
-import { type ClaimRow, selectClaims, updateClaim } from '../../store/claims.ts'
-import { type DocumentRow, findDocument } from '../../store/documents.ts'
-import { atomically } from '../../store/engine.ts'
-import { type Actor, insertEvents } from '../../store/events.ts'
-import type { Db, DocumentState } from '../../store/tables.ts'
-import { type Claiming, claimOf, eventOf, giveUp, type Worker } from './claims.ts'
+import type { Clock } from '../../../dates.ts'
+import { AppError } from '../../../errors.ts'
+import { type ClaimRow, updateClaim } from '../../../store/claims.ts'
+import { type DocumentRow, findDocument } from '../../../store/documents.ts'
+import { atomically, dialectOf } from '../../../store/engine.ts'
+import { type Actor, insertEvents } from '../../../store/events.ts'
+import type { Db, DocumentState } from '../../../store/tables.ts'
+import { type Claiming, eventOf, giveUp, type Worker } from './claims.ts'
+import type { Claims } from './leases.ts'
 
 export type Outcome = 'done' | 'failed'
 
@@ -27,7 +28,7 @@ export function finishDocument(
   held: Held,
   { outcome, note }: { outcome: Outcome; note: string | null },
 ): Promise<DocumentRow> {
-  return change(claiming, worker, held, async (trx, row, at) => {
+  return change(claiming, worker, held, async (claims, row, at) => {
     // What the server gave up, the worker may have done: nobody else has it.
     const isOpen = row.state === 'claimed' || (row.state === 'failed' && row.finished_by === null)
     if (!isOpen) {
@@ -36,9 +37,8 @@ export function finishDocument(
       throw new AppError('conflict', `This claim has ended: ${was}`)
     }
     const finished = { finished_at: at, finished_by: worker.tokenId, note }
-    await updateClaim(trx, row.id, { state: outcome, lease_seconds: null, ...finished })
-    await insertEvents(trx, [eventOf(row, outcome, at, worker)])
-    return () => claiming.leases.end(row.id)
+    await claims.end(row, { state: outcome, lease_seconds: null, ...finished })
+    await insertEvents(claims.trx, [eventOf(row, outcome, at, worker)])
   })
 }
 
@@ -49,32 +49,29 @@ export async function extendClaim(
   held: Held,
   leaseSeconds: number,
 ): Promise<DocumentRow & { lease_until: string }> {
-  const document = await change(claiming, worker, held, async (trx, row) => {
+  let until = ''
+  const document = await change(claiming, worker, held, async (claims, row) => {
     if (row.state !== 'claimed') throw new AppError('conflict', EXPIRED)
-    await updateClaim(trx, row.id, { state: 'claimed', lease_seconds: leaseSeconds })
-    return () => claiming.leases.begin(claimOf(row), leaseSeconds)
+    until = (await claims.extend(row, leaseSeconds)).toISOString()
   })
-  const until = claiming.clock().getTime() + leaseSeconds * 1000
-  return { ...document, lease_until: new Date(until).toISOString() }
+  return { ...document, lease_until: until }
 }
 
 /**
  * Gives a document back, which is new again, or failed if it was claimed as often as it may be.
  * @throws AppError like `finishDocument`
  */
-export function releaseDocument(claiming: Claiming, worker: Worker, held: Held): Promise<DocumentRow> {
-  return change(claiming, worker, held, async (trx, row, at) => {
+export async function releaseDocument(claiming: Claiming, worker: Worker, held: Held): Promise<DocumentRow> {
+  const document = await change(claiming, worker, held, async (claims, row, at) => {
     if (row.state === 'new') return // released already
     if (row.state !== 'claimed')
       throw new AppError('conflict', `This claim has ended: its outcome is ${row.state}`)
-    await insertEvents(trx, [eventOf(row, 'released', at, worker)])
-    if (row.attempts >= claiming.maxAttempts) await giveUp(trx, [row], at)
-    else await updateClaim(trx, row.id, { state: 'new', lease_seconds: null })
-    return () => {
-      claiming.leases.end(row.id)
-      claiming.arrivals.wakeWorkers(row.agent_id)
-    }
+    await insertEvents(claims.trx, [eventOf(row, 'released', at, worker)])
+    if (row.attempts >= claiming.maxAttempts) await giveUp(claims, [row], at)
+    else await claims.end(row, { state: 'new', lease_seconds: null })
   })
+  claiming.arrivals.wakeWorkers(document.agent_id)
+  return document
 }
 
 /**
@@ -89,6 +86,7 @@ export function retryDocument(
   clock: Clock,
 ): Promise<{ was: DocumentState; document: DocumentRow }> {
   return atomically(db, async (trx) => {
+    await dialectOf(trx).sharedClaims?.lock(trx, id)
     const document = await findDocument(trx, id)
     if (!document) throw new AppError('not-found', 'Document not found')
     const { state: was, company_id } = document
@@ -107,23 +105,20 @@ export function retryDocument(
   })
 }
 
-/** In one transaction, if the claim is the document's; what `work` returns is done once it is committed. */
+/** In one transaction, if the claim is the document's. */
 function change(
-  { db, clock, leases }: Claiming,
+  { leases, clock }: Claiming,
   { access }: Worker,
   { id, claimId }: Held,
-  work: (trx: Db, row: ClaimRow, at: string) => Promise<(() => void) | undefined>,
+  work: (claims: Claims, row: ClaimRow, at: string) => Promise<void>,
 ): Promise<DocumentRow> {
-  return leases.inTurn(async () => {
-    const { document, committed } = await atomically(db, async (trx) => {
-      const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
-      if (!seen) throw new AppError('not-found', 'Document not found')
-      const [row] = await selectClaims(trx, [id])
-      if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
-      const committed = await work(trx, row, clock().toISOString())
-      return { committed, document: (await findDocument(trx, id)) ?? seen }
-    })
-    committed?.()
-    return document
+  return leases.change(async (claims) => {
+    const { trx } = claims
+    const seen = Number.isSafeInteger(id) ? await findDocument(trx, id, access) : undefined
+    if (!seen) throw new AppError('not-found', 'Document not found')
+    const row = await claims.find(id)
+    if (!row || row.claim_id !== claimId) throw new AppError('conflict', EXPIRED)
+    await work(claims, row, clock().toISOString())
+    return (await findDocument(trx, id)) ?? seen
   })
 }

@@ -1,22 +1,16 @@
-// How long each claim still holds its document. The time is what this process saw pass: a clock that jumps neither ends a
-// lease nor stretches one, and after a restart each has its whole length again (decisions 3.16). Which claim a document
-// has stands in its row; what is held here is looked up there before it is acted on.
+// When leases end, as the one process of a database measures it: by the time that it saw pass, so that a clock that jumps
+// neither ends a lease nor stretches one (decisions 3.16).
 
-/** A claim of a document, for its agent. */
-export type Claim = { documentId: number; agentId: number; claimId: string }
+/** A claim of a document, for its agent, and the how manieth it is. */
+export type Claim = { documentId: number; agentId: number; claimId: string; attempts: number }
 
-export type Leases = {
+export type LeaseTimers = {
   /** Begins the lease of a claim, or begins it anew. */
   begin(claim: Claim, seconds: number): void
   /** Forgets the lease of a document; with a claim only if it is that one's. */
   end(documentId: number, claimId?: string): void
   /** Documents of an agent, or of all, whose lease is over, by id. */
   endedOf(agentId?: number): Claim[]
-  /**
-   * Makes one change of claims after the other: which lease is over is looked up, written and noted before the next looks.
-   * Else one that was extended a moment ago would be taken from its worker.
-   */
-  inTurn<T>(change: () => Promise<T>): Promise<T>
   /** How many are held. */
   count(): number
   close(): void
@@ -31,20 +25,19 @@ const TOGETHER_MS = 50 // leases that end at about the same time are one wake
  * `ended` is called with an agent when leases of it are over. `ticks`: milliseconds that never go back, such as
  * `performance.now`.
  */
-export function createLeases({
+export function createLeaseTimers({
   ended,
   ticks,
 }: {
   ended: (agentId: number) => void
   ticks: () => number
-}): Leases {
+}): LeaseTimers {
   const live = new Map<number, Held>()
   const over = new Map<number, Held>()
   let earliest = Number.POSITIVE_INFINITY // no lease ends before it
   let timer: NodeJS.Timeout | undefined
   let timerAt = Number.POSITIVE_INFINITY
   let isClosed = false
-  let lastTurn: Promise<unknown> = Promise.resolve()
   const arm = () => {
     if (isClosed || earliest >= timerAt) return
     clearTimeout(timer)
@@ -93,11 +86,6 @@ export function createLeases({
       look()
       const found = [...over.values()].filter((held) => agentId === undefined || held.agentId === agentId)
       return found.sort((one, other) => one.documentId - other.documentId)
-    },
-    inTurn(change) {
-      const turn = lastTurn.then(change)
-      lastTurn = turn.catch(() => {}) // its caller has the error
-      return turn
     },
     count: () => live.size + over.size,
     close() {
