@@ -23,6 +23,7 @@ import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
 import { openEngine } from './store/open-engine.ts'
+import type { LeaseTimes } from './store/postgres/lease.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
 import type { Db } from './store/tables.ts'
@@ -60,6 +61,8 @@ export type AppOverrides = {
   ticks?: () => number
   /** Of the database (`OpenOptions`). */
   patienceMs?: number
+  /** Of the tasks that one of several nodes has. */
+  leaseTimes?: LeaseTimes
   /** How long a hook is waited for; ten seconds unless told. */
   hookTryMs?: number
 }
@@ -88,10 +91,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
   const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
-  const { clock: ownClock, patienceMs } = overrides
+  const { clock: ownClock, patienceMs, leaseTimes } = overrides
   const wentBack = () => log.error('the database lost what clients know: its data have a new epoch')
   const engine = await openEngine(config, {
-    ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack },
+    ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes },
   })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
@@ -138,7 +141,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   }
   const sync = (request: SyncRequest) => syncAll(syncDeps, providers, request)
   const { scheduler: enabled, syncCron: cronOf } = config
-  const scheduler = await openSchedulers(syncDeps, providers, { enabled, cronOf })
+  const scheduler = isAlone
+    ? await openSchedulers(syncDeps, providers, { enabled, cronOf })
+    : (await import('./sync/shared-schedulers.ts')).openSharedSchedulers(syncDeps, providers, {
+        ...{ enabled, cronOf },
+        everyMs: leaseTimes?.renewMs,
+      })
   parts.defer(() => scheduler.close())
   const { dataDir } = config
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))

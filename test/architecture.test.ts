@@ -33,7 +33,7 @@ const LAYERS = [
   'hooks',
   ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
-  ['store', 'rates', 'directory', 'secrets', 'hooks', 'backup', 'blobs', 'postgres', 'sqlite'],
+  ['store', 'rates', 'directory', 'secrets', 'hooks', 'nodes', 'backup', 'blobs', 'postgres', 'sqlite'],
   'spreadsheets',
   'json',
   'words',

@@ -17,8 +17,11 @@ export type Engine = {
   readonly clock: Clock
   /** A task that one process at a time may do. Undefined: another has it. */
   takeLock(name: LockName): Promise<Lock | undefined>
-  /** Where a task is done whose lock is taken, in words such as `on /var/lib/cambista` or `on host a, pid 7, since …`. */
-  holderOf(name: LockName): Promise<string>
+  /**
+   * Where a task is done, in words such as `on /var/lib/cambista` or `on host a, pid 7, since …`. Undefined: nowhere, where
+   * that can be told.
+   */
+  holderOf(name: LockName): Promise<string | undefined>
   /** What changes by the commits of others; those of this process may change it or not. */
   look(): Promise<Look>
   /** Whether the database answers and has the schema of this program. */

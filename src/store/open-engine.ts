@@ -2,19 +2,26 @@
 
 import type { Clock } from '../dates.ts'
 import type { Engine } from './engine.ts'
+import type { LeaseTimes } from './postgres/lease.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
 
 /** `database`: the address of a PostgreSQL, which then has all but the contents of documents. */
 export type Place = { dataDir: string; database?: string | undefined }
 
+type OfNodes = { wentBack?: () => void; leaseTimes?: LeaseTimes | undefined; migrate?: boolean }
+
 /** @throws AppError like `openSqliteEngine` and `openPostgres` */
 export async function openEngine(
   { dataDir, database }: Place,
-  options: EngineOptions & { wentBack?: () => void; migrate?: boolean } = {},
+  options: EngineOptions & OfNodes = {},
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)
   const { openPostgres } = await import('./postgres/open.ts')
-  const { wentBack, migrate = true } = options
-  const engine = await openPostgres(database, { migrate, ...(wentBack && { wentBack }) })
+  const { wentBack, leaseTimes, migrate = true } = options
+  const engine = await openPostgres(database, {
+    migrate,
+    ...(wentBack && { wentBack }),
+    ...(leaseTimes && { leaseTimes }),
+  })
   return { ...engine, clock: options.clock ?? engine.clock } satisfies { clock: Clock }
 }

@@ -38,7 +38,8 @@ async function takeSyncLock({ db, takeLock, holderOf }: LockDeps): Promise<Lock>
     const trigger = await findOpenTrigger(db)
     const longest = trigger === 'refine' ? REFINING_ENDS_WITHIN_MS : trigger ? 0 : LOOKS_WITHIN_MS
     if (performance.now() - begun > longest) {
-      throw new AppError('conflict', `a sync is already running ${await holderOf('sync')}`)
+      const where = (await holderOf('sync')) ?? 'on a node that has ended meanwhile'
+      throw new AppError('conflict', `a sync is already running ${where}`)
     }
     await sleep(TRY_AGAIN_MS)
   }

@@ -14,8 +14,8 @@ export type SyncTask = Timetable & { provider: string; nextRun: Date | undefined
 export type Schedulers = {
   /** Begins to look at the clock; before that nothing runs. */
   start(): void
-  state(): SchedulerStatus['state']
-  tasks(): SyncTask[]
+  state(): Promise<SchedulerStatus['state']>
+  tasks(): Promise<SyncTask[]>
   /** Stops, and waits until a run that is under way has closed its record. */
   close(): Promise<void>
 }
@@ -55,8 +55,8 @@ export async function openSchedulers(
       for (const { scheduler } of all) scheduler.start()
       for (const { provider, refinesAtStart } of all) if (refinesAtStart) refining.begin(provider)
     },
-    state: () => all[0]?.scheduler.status().state ?? 'disabled',
-    tasks: () =>
+    state: async () => all[0]?.scheduler.status().state ?? 'disabled',
+    tasks: async () =>
       all.map(({ provider: { code, timeZone }, scheduler }) => {
         const { schedule, nextRun } = scheduler.status()
         return { provider: code, cron: schedule, timeZone, nextRun }

@@ -137,7 +137,7 @@ export function testEngine(name: string, open: OpenNodes): void {
     const lock = await one.takeLock('sync')
     assert.ok(lock)
     assert.equal(await other.takeLock('sync'), undefined)
-    assert.match(await other.holderOf('sync'), /^on \S/)
+    assert.match(String(await other.holderOf('sync')), /^on \S/)
     await atomically(one.db, raiseRevision, lock)
     assert.equal(lock.lost.aborted, false)
     await lock.release()

@@ -14,6 +14,7 @@ import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
+import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
 import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
@@ -56,6 +57,10 @@ export type TestAppOptions = {
   ticks?: () => number
   /** How long the database is waited for that another process blocks. */
   patienceMs?: number
+  /** Of the tasks that one of several nodes has. */
+  leaseTimes?: LeaseTimes
+  /** The address by which this node alone has the database. */
+  database?: string
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
 }
@@ -75,7 +80,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       port: 0,
       ...options.listen,
       dataDir,
-      database: await postgres?.postgresAddressOf(dataDir),
+      database: options.database ?? (await postgres?.postgresAddressOf(dataDir)),
       scheduler: options.scheduler ?? false,
       syncCron: ({ settings }) => settings.schedule.fallback,
       backfillFrom: options.backfillFrom ?? '2026-01-01',
@@ -102,6 +107,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       providers: options.providers ?? [bccr],
       ...(options.patienceMs && { patienceMs: options.patienceMs }),
       ...(options.ticks && { ticks: options.ticks }),
+      ...(options.leaseTimes && { leaseTimes: options.leaseTimes }),
     },
   )
   t.after(() => app.close())

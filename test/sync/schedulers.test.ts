@@ -164,5 +164,5 @@ test('closing stops what waits for its turn, too', async (t) => {
   await schedulers.close()
   const all = await runs()
   assert.ok(all.length <= 1, all.join())
-  assert.equal(schedulers.state(), 'stopped')
+  assert.equal(await schedulers.state(), 'stopped')
 })

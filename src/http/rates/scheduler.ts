@@ -42,9 +42,9 @@ export function schedulerEndpoints({
       summary: 'Whether the embedded scheduler is active, and when its tasks run',
       answer: SchedulerOut,
       async handle() {
-        const state = scheduler.state()
+        const state = await scheduler.state()
         const syncs = []
-        for (const task of scheduler.tasks()) syncs.push(await syncTask(db, task, syncs.length === 0))
+        for (const task of await scheduler.tasks()) syncs.push(await syncTask(db, task, syncs.length === 0))
         return freshReply({
           enabled: state !== 'disabled',
           running: state === 'running',

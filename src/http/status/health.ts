@@ -77,7 +77,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
       async handle() {
         const snapshot = cache.snapshot()
         const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
-        const state = scheduler.state()
+        const state = await scheduler.state()
         try {
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)

@@ -57,7 +57,7 @@ export function metricsSnapshotOf(deps: VitalsDeps): () => Promise<MetricsSnapsh
   return async () => {
     const sides = await cache.read((snapshot) => sidesOfProviders(snapshot, deps))
     const good = await lastGoodSync(db, cache)
-    const next = scheduler.tasks().flatMap(({ nextRun }) => nextRun?.getTime() ?? [])
+    const next = (await scheduler.tasks()).flatMap(({ nextRun }) => nextRun?.getTime() ?? [])
     const { lastRun, lastStatus, lastVerified } = backups?.status() ?? {}
     const { all, rounded } = await cache.snapshot().countRates()
     return {

@@ -120,6 +120,7 @@ async function providersOf(
   deps: StatusDeps,
 ): Promise<v.InferOutput<typeof ProviderOut>[]> {
   const { roundedSeries } = await snapshot.countRates()
+  const tasks = await deps.scheduler.tasks()
   const shown: v.InferOutput<typeof ProviderOut>[] = []
   for (const { provider, sides } of await sidesOfProviders(snapshot, deps)) {
     const row = snapshot.providers.find(({ code }) => code === provider.code)
@@ -127,7 +128,7 @@ async function providersOf(
     const due = dueDay(provider, deps.clock)
     const stale = sides.flatMap((side) => staleness(provider, side, due) ?? [])
     const good = await selectLastGoodRunOf(deps.db, row.id)
-    const task = deps.scheduler.tasks().find((one) => one.provider === provider.code)
+    const task = tasks.find((one) => one.provider === provider.code)
     const ofProvider = snapshot.series.filter(({ provider_id }) => provider_id === row.id)
     shown.push({
       code: row.code,

@@ -79,8 +79,8 @@ export async function takeLease(
   }
 }
 
-/** Who has the lease, such as `on host office, pid 4711, since 2026-03-24T12:00:00Z`. */
-export async function holderOfLease(db: Db, name: LockName): Promise<string> {
+/** Who has the lease, such as `on host office, pid 4711, since 2026-03-24T12:00:00Z`; undefined: it is free. */
+export async function holderOfLease(db: Db, name: LockName): Promise<string | undefined> {
   const { rows } = await ask<{ holder: string; since: string }>(
     db,
     `select holder, to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
@@ -88,8 +88,7 @@ export async function holderOfLease(db: Db, name: LockName): Promise<string> {
     [name],
   )
   const [row] = rows
-  if (!row) return 'on a node that has ended meanwhile'
-  return `on ${row.holder.split(', ').slice(0, 2).join(', ')}, since ${row.since}`
+  return row && `on ${row.holder.split(', ').slice(0, 2).join(', ')}, since ${row.since}`
 }
 
 function taken(name: LockName): AppError {

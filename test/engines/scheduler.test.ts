@@ -1,0 +1,100 @@
+// The scheduler of two nodes: one of them has it, both say the same of it, and when its node dies the other goes on with what
+// is due. A node dies here by being cut off from the database: its lease ends as if the process had been killed.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { INTERRUPTED, selectRuns } from '../../src/store/sync-runs.ts'
+
+process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
+const { startTestApp } = await import('../support/app.ts')
+const { postgresAddressOf, postgresDatabase } = await import('../support/postgres/database.ts')
+const { startProxy } = await import('../support/postgres/proxy.ts')
+const { fixedClock, temporaryDirectory } = await import('../support/temporary.ts')
+const { until } = await import('../support/terminal.ts')
+
+// A machine that stands still for two seconds shall not look dead.
+const LEASE = { ttlMs: 3000, renewMs: 500 }
+const HAS_IT = 'this node has the scheduler'
+const ROUNDS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 4
+
+type Shown = { enabled: boolean; running: boolean; tasks: { next_run: string | null }[] }
+
+/** Nodes that share a clock, each with a network of its own. */
+async function openNodes(t: TestContext, schedulers: readonly boolean[]) {
+  const dataDir = temporaryDirectory(t)
+  const clock = fixedClock('2026-03-24T12:00:00Z')
+  const address = await postgresAddressOf(dataDir, t)
+  const db = postgresDatabase(dataDir, t)
+  t.after(() => db.destroy())
+  const nodes = []
+  for (const scheduler of schedulers) {
+    const proxy = await startProxy(t, address)
+    const options = { scheduler, leaseTimes: LEASE, backfillFrom: '2026-03-20' } as const
+    const node = await startTestApp(t, { dataDir, clock, database: proxy.url, ...options })
+    const hasIt = () => node.logged.filter((line) => line.includes(HAS_IT)).length
+    const cut = (isCut: boolean) => proxy.decide(() => (isCut ? 'cut' : 'pass'))
+    nodes.push({ ...node, hasIt, cut, shown: () => node.json<Shown>('/api/v1/scheduler') })
+  }
+  const runs = async () =>
+    (await selectRuns(db, { limit: 500 })).filter(({ trigger }) => trigger !== 'refine')
+  return { nodes, clock, runs, db }
+}
+
+test('one of three has the scheduler, all say the same of it, and a node that closes hands it on', async (t) => {
+  const { nodes, runs } = await openNodes(t, [true, true, false])
+  const [one, other, third] = nodes
+  assert.ok(one && other && third)
+  await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
+  assert.deepEqual([one.hasIt(), other.hasIt(), third.hasIt()], [1, 0, 0])
+  const expected = { enabled: true, running: true, nextRun: '2026-03-25T11:00:00.000Z' }
+  const said = async (node: typeof one) => {
+    const { enabled, running, tasks } = await node.shown()
+    return { enabled, running, nextRun: tasks[0]?.next_run }
+  }
+  for (const node of nodes) {
+    await until(async () => (await said(node)).nextRun === expected.nextRun)
+    assert.deepEqual(await said(node), expected)
+    const status = await node.json<{ providers: { next_sync: string }[] }>('/api/v1/status')
+    assert.equal(status.providers[0]?.next_sync, expected.nextRun)
+    assert.equal((await node.json<{ scheduler: string }>('/api/v1/health')).scheduler, 'running')
+  }
+  const before = (await runs()).length
+  await one.app.close()
+  await until(async () => other.hasIt() === 1)
+  assert.deepEqual(await said(third), expected)
+  await other.app.close()
+  assert.deepEqual(await said(third), { enabled: false, running: false, nextRun: null })
+  assert.equal((await runs()).length, before, 'nothing was due')
+})
+
+test('a due run happens once, whenever the node dies that has the scheduler', async (t) => {
+  const { nodes, clock, runs } = await openNodes(t, [true, true])
+  const [one, other] = nodes
+  assert.ok(one && other)
+  await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
+  let [holder, waiting] = [one, other]
+  const day = (at: number, time: string) => new Date(Date.parse(`2026-03-25T${time}Z`) + at * 86_400_000)
+  const whole = async (from: Date) =>
+    (await runs()).filter(
+      ({ started_at, finished_at, message }) =>
+        new Date(started_at) >= from && finished_at !== null && !message?.includes(INTERRUPTED),
+    )
+  for (let at = 0; at < ROUNDS; at++) {
+    const dawn = day(at, '11:00:00')
+    const kind = at % 3
+    const tookOver = waiting.hasIt()
+    if (kind === 0) holder.cut(true) // before it is due
+    clock.now = day(at, '11:00:30')
+    if (kind === 1) await wait(Math.random() * 1500) // somewhere in the run, or before it
+    if (kind === 2) await until(async () => (await whole(dawn)).length === 1) // after it
+    holder.cut(true)
+    await until(() => waiting.hasIt() > tookOver)
+    await until(async () => (await whole(dawn)).length === 1)
+    await until(async () => (await runs()).every(({ finished_at }) => finished_at !== null))
+    await wait(300)
+    assert.equal((await whole(dawn)).length, 1, `round ${at}: ${JSON.stringify(await runs())}`)
+    holder.cut(false)
+    ;[holder, waiting] = [waiting, holder]
+  }
+})
