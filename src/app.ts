@@ -1,7 +1,6 @@
 // The composition: which parts a running cambista has and how they hang together. Shared by `serve`, `demo`
 // and the tests, which hand in another clock, another provider or a file system that fails.
 
-import { join } from 'node:path'
 import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
 import { watchDatabase } from './domain/database-watch.ts'
@@ -23,6 +22,7 @@ import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
 import { removeOrphans } from './store/blobs/orphans.ts'
 import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
 import { openEngine } from './store/open-engine.ts'
+import { neededFolder, type Place } from './store/place.ts'
 import type { LeaseTimes } from './store/postgres/lease.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
@@ -33,25 +33,29 @@ import type { HistoryProgress } from './sync/progress.ts'
 import { type SyncEnd, type SyncRequest, syncAll } from './sync/run.ts'
 import { openSchedulers } from './sync/schedulers.ts'
 
-export type AppConfig = ServerOptions & {
-  dataDir: string
-  /** The address of a PostgreSQL that nodes share; of the data directory only contents and the key of hooks are used then. */
-  database?: string | undefined
-  scheduler: boolean
-  /** When a provider is synced, in the time of its zone. */
-  syncCron: (provider: Provider) => string
-  backfillFrom: IsoDate
-  /** Undefined: no backups by itself. */
-  backup?: BackupPlan | undefined
-  /** For how many days events are kept. */
-  keepEvents: number
-  /** After so many claims that nobody finished a document is failed. */
-  maxAttempts: number
-  /** A provider's own settings, read anew for each run of it. */
-  providerSettings: (provider: Provider) => ProviderSettings
-  limits: UploadLimits
-  log: Log
-}
+export type AppConfig = ServerOptions &
+  Place & {
+    scheduler: boolean
+    /** When a provider is synced, in the time of its zone. */
+    syncCron: (provider: Provider) => string
+    backfillFrom: IsoDate
+    /** Undefined: no backups by itself. */
+    backup?: BackupPlan | undefined
+    /** Of a database that nodes share: whether its tables may be made and changed; true unless told. */
+    migrate?: boolean
+    /** For how long rates are answered while it is away. */
+    staleForMs: number
+    /** For how many days what documents no longer need stays in the place for contents. */
+    keepRemovedDays: number
+    /** For how many days events are kept. */
+    keepEvents: number
+    /** After so many claims that nobody finished a document is failed. */
+    maxAttempts: number
+    /** A provider's own settings, read anew for each run of it. */
+    providerSettings: (provider: Provider) => ProviderSettings
+    limits: UploadLimits
+    log: Log
+  }
 
 export type AppOverrides = {
   clock?: Clock
@@ -73,6 +77,8 @@ export type App = {
   alsoUrls: string[]
   /** Where the metrics are, if they have a port of their own. */
   metricsUrl: string | undefined
+  /** Where its data are (`Engine.place`). */
+  place: string
   /** Whether no key of the rates API has been made yet. */
   hasNoKey: boolean
   /** One run over every enabled provider, in this process. */
@@ -95,6 +101,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const wentBack = () => log.error('the database lost what clients know: its data have a new epoch')
   const engine = await openEngine(config, {
     ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes },
+    migrate: config.migrate,
   })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
@@ -154,7 +161,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
 
   // Of several nodes none knows what another one is just writing.
   const openBlobs = isAlone ? openSweptBlobs : openFolder
-  const blobs = await openBlobs(db, config.dataDir, log, overrides.blobFs)
+  const folder = neededFolder(config)
+  const blobs = await openBlobs(db, folder, log, overrides.blobFs)
   const { limits } = config
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
@@ -190,16 +198,25 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const open = parts.move()
   const { url, alsoUrls, metricsUrl } = server
   const hasNoKey = keyring.hasNoKey()
-  return { url, alsoUrls, metricsUrl, hasNoKey, sync, historyProgress, close: () => open.disposeAsync() }
+  const { place } = engine
+  return {
+    url,
+    alsoUrls,
+    metricsUrl,
+    place,
+    hasNoKey,
+    sync,
+    historyProgress,
+    close: () => open.disposeAsync(),
+  }
 }
 
-function openFolder(_db: Db, dataDir: string, _log: Log, fs?: BlobFs) {
-  return openBlobFolder(join(dataDir, 'blobs'), fs)
+function openFolder(_db: Db, dir: string, _log: Log, fs?: BlobFs) {
+  return openBlobFolder(dir, fs)
 }
 
 /** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */
-async function openSweptBlobs(db: Db, dataDir: string, log: Log, fs?: BlobFs) {
-  const blobsDir = join(dataDir, 'blobs')
+async function openSweptBlobs(db: Db, blobsDir: string, log: Log, fs?: BlobFs) {
   const blobs = await openBlobFolder(blobsDir, fs)
   const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
   let all: Set<string> | undefined

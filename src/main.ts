@@ -11,10 +11,12 @@ import { databaseIn } from './cli/data-dir.ts'
 import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
+import { placeOf } from './cli/place/place.ts'
 import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { asJournalErrors } from './log.ts'
+import type { Place } from './store/place.ts'
 
 /** Runs the program with this process as its terminal. */
 export async function main(): Promise<void> {
@@ -85,21 +87,19 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   warnOfHidden(settings, options, terminal)
   checkPositionals(command, parsed.positionals)
   checkRequired(command.required ?? [], options, command.own)
-  const dataDir = options['data-dir']
   const { changesData } = command
+  const say = (text: string) => terminal.err(text)
+  let known: Place | undefined
+  const place = () => (known ??= placeOf(options, { flags: parsed.flags, say }))
+  const hasPlace = options['data-dir'] !== undefined
   const env = withSettings(terminal.env, settings)
   return command.run({
     options,
     positionals: parsed.positionals,
     terminal: { ...terminal, env },
     settings,
-    withDatabase:
-      dataDir === undefined
-        ? undefined
-        : databaseIn(
-            { dataDir, database: terminal.database },
-            { changesData, say: (text) => terminal.err(text) },
-          ),
+    place: hasPlace ? place : undefined,
+    withDatabase: hasPlace ? databaseIn(place, { changesData, say }) : undefined,
   })
 }
 
@@ -112,7 +112,8 @@ async function textsFor({ journal, env }: Terminal): Promise<HelpTexts> {
 /** Says on stderr that the data directory may not be the one that is meant. */
 function warnOfHidden(settings: Settings, options: Partial<OptionValues>, terminal: Terminal): void {
   const dataDir = options['data-dir']
-  const told = dataDir !== undefined && dataDir !== OPTIONS['data-dir'].fallback
+  const inDatabase = options.database !== undefined || options['database-file'] !== undefined
+  const told = inDatabase || (dataDir !== undefined && dataDir !== OPTIONS['data-dir'].fallback)
   if (settings.hidden && !told && options.url === undefined) {
     const used = dataDir === undefined ? '' : `; the data directory is ${resolve(dataDir)}`
     terminal.err(

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..')
 const LAYERS = [
   'bin',
   'main',
-  ['cli', 'language', 'service', 'commands'],
+  ['cli', 'language', 'service', 'commands', 'place'],
   'app',
   'demo',
   ['web', 'rates', 'documents', 'status', 'session', 'parts', 'server', 'texts', 'words'],

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { Command } from '../src/cli/command.ts'
 import { flagOf } from '../src/cli/help.ts'
 import { SPANISH } from '../src/cli/language/spanish/help.ts'
-import { CALL_ONLY, OPTIONS, type OptionName, optionOf } from '../src/cli/options.ts'
+import { CALL_ONLY, CLUSTER_ONLY, OPTIONS, type OptionName, optionOf } from '../src/cli/options.ts'
 import { checkSpanish } from './cli/language/words.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -42,7 +42,9 @@ for (const [at, section] of english.entries()) {
 }
 
 test('its options are those of the program, with the texts of the help', () => {
-  const names = Object.keys(OPTIONS).filter((name) => !CALL_ONLY.has(name)) as OptionName[]
+  const names = Object.keys(OPTIONS).filter(
+    (name) => !CALL_ONLY.has(name) && !CLUSTER_ONLY.has(name),
+  ) as OptionName[]
   const command = {} as Command // one without options of its own
   const expected = names.map((name) => {
     const { fallback } = optionOf(name)

@@ -8,15 +8,15 @@ import { parseWords } from '../src/cli/args.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { flagOf } from '../src/cli/help.ts'
 import type { Option } from '../src/cli/option-names.ts'
-import { CALL_ONLY, OPTIONS, type OptionName } from '../src/cli/options.ts'
+import { CALL_ONLY, CLUSTER_ONLY, OPTIONS, type OptionName } from '../src/cli/options.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const manualFiles = readdirSync(join(ROOT, 'src/manual')).map((name) => `src/manual/${name}`)
 
-test('the option table is that of the program', () => {
+test('the option table is that of the program, without those of several nodes', () => {
   const expected = Object.entries(OPTIONS as Record<string, Option>)
-    .filter(([name]) => !CALL_ONLY.has(name))
+    .filter(([name]) => !CALL_ONLY.has(name) && !CLUSTER_ONLY.has(name))
     .map(([name, { fallback, help }]) => {
       const value = fallback === undefined ? '' : `\`${fallback}\``
       return `| \`${flagOf(name as OptionName)}\` | ${value} | ${help} |`
@@ -24,6 +24,21 @@ test('the option table is that of the program', () => {
   const [, table = ''] =
     /\| Flag \| Default \| Meaning \|\n\|---\|---\|---\|\n((?:\|.*\n)+)/.exec(readme) ?? []
   assert.deepEqual(table.trimEnd().split('\n'), expected)
+})
+
+test('those of several nodes are in the manual of the cluster, with the texts of the help', () => {
+  const manual = readFileSync(join(ROOT, 'src/manual/cluster.md'), 'utf8')
+  const options = Object.entries(OPTIONS as Record<string, Option>).filter(([name]) => CLUSTER_ONLY.has(name))
+  const expected = options.map(([name, { fallback, help }]) => {
+    const value = fallback === undefined ? '' : ` (\`${fallback}\`)`
+    return `\`${flagOf(name as OptionName)}\`${value}: ${help}`
+  })
+  const [, section = ''] = /^## Options\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(manual) ?? []
+  const items = section.split(/^- /m).slice(1)
+  assert.deepEqual(
+    items.map((item) => item.split('\n\n')[0]?.trim().replace(/\n */g, ' ')),
+    expected,
+  )
 })
 
 for (const path of ['README.md', ...manualFiles]) {

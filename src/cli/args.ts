@@ -24,7 +24,7 @@ export function parseWords<Name extends OptionName>(
   env: Environment,
   settings?: { file: string; values: Environment },
   own: OwnOptions = {},
-): { options: OptionsOf<Name>; positionals: string[]; help: boolean } {
+): { options: OptionsOf<Name>; positionals: string[]; flags: string[]; help: boolean } {
   const parsed = parseFlags(words, names, own)
   const valueIn = (name: OptionName) => {
     const option = optionOf(name, own)
@@ -50,6 +50,7 @@ export function parseWords<Name extends OptionName>(
   }
   return {
     positionals: parsed.positionals,
+    flags: Object.keys(parsed.values),
     help: parsed.values.help === true,
     options: Object.fromEntries(names.map((name) => [name, valueIn(name)])) as OptionsOf<Name>,
   }
@@ -125,6 +126,6 @@ function checkedValue(option: Option, source: string, given: unknown): unknown {
   const text = String(given)
   const fault = option.format.fault(text)
   if (fault === undefined) return option.format.read(text)
-  const shown = text.replace(/:\/\/[^/]*@/, '://***@') // a password in a URL does not belong into a journal
+  const shown = text.replace(/:\/\/.*@/s, '://***@') // a password in a URL does not belong into a journal
   throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(shown)}`)
 }

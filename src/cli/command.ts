@@ -1,6 +1,7 @@
 // What a command is: a name, its options, a line of help, an example, and what it does.
 
 import type { Readable } from 'node:stream'
+import type { Place } from '../store/place.ts'
 import type { Environment } from './args.ts'
 import type { WithDatabase } from './data-dir.ts'
 import type { OptionsOf } from './option-values.ts'
@@ -12,8 +13,6 @@ export type Terminal = {
   env: Environment
   /** Where the settings of a service on this machine would be; undefined: nowhere. */
   settingsFile?: string
-  /** The address of a PostgreSQL instead of the file of a data directory: for tests, until nodes can share one. */
-  database?: string | undefined
   /** Results. */
   out(text: string | Uint8Array): void
   /** Messages. */
@@ -66,7 +65,9 @@ export type CommandInput<Options = object> = {
   terminal: Terminal
   /** They are in the terminal's environment already. */
   settings: Settings
-  /** Opens the database of its data directory, if it has that option. */
+  /** Where its data are, if it has options for that (`placeOf`). */
+  place: Options extends { 'data-dir': string } ? () => Place : (() => Place) | undefined
+  /** Opens the database of that place. */
   withDatabase: Options extends { 'data-dir': string } ? WithDatabase : WithDatabase | undefined
 }
 

@@ -6,7 +6,8 @@ import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
 import { diskError } from '../storage-error.ts'
 import type { Engine } from '../store/engine.ts'
-import { openEngine, type Place } from '../store/open-engine.ts'
+import { openEngine } from '../store/open-engine.ts'
+import type { Place } from '../store/place.ts'
 import type { Db } from '../store/tables.ts'
 import { ensureCatalogue } from '../sync/catalogue.ts'
 
@@ -29,31 +30,42 @@ export function becomeOwner(dataDir: string): void {
   }
 }
 
+/** The same for a directory of contents, where the database is none of a data directory. */
+export function becomeOwnerOf({ dataDir, database, blobs }: Place): void {
+  if (database === undefined) becomeOwner(dataDir)
+  else if (blobs && 'folder' in blobs) becomeOwner(blobs.folder)
+}
+
 /** Opens the database of a command for the length of `work`. `mustExist`: do not make a new one. */
 export type WithDatabase = <T>(
   options: { mustExist: boolean },
   work: (db: Db, engine: Engine) => Promise<T>,
 ) => Promise<T>
 
-/** Opens that of a data directory, or of an address; `say` is told where it is if the command changes it, and of an upgrade. */
+/** `say` is told where it is if the command changes it, and of an upgrade. */
 export function databaseIn(
-  place: Place,
+  placeOf: () => Place,
   { changesData, say }: { changesData: boolean; say: (text: string) => void },
 ): WithDatabase {
-  const { dataDir } = place
   return async ({ mustExist }, work) => {
-    becomeOwner(dataDir)
+    const place = placeOf()
+    becomeOwnerOf(place)
     const engine = await openEngine(place, {
       mustExist,
       upgraded: ({ from, to, copy }) =>
         say(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`),
     })
-    if (changesData && engine.kind === 'sqlite') say(`data directory: ${resolve(dataDir)}\n`)
+    if (changesData)
+      say(
+        engine.kind === 'sqlite'
+          ? `data directory: ${resolve(place.dataDir)}\n`
+          : `database: ${engine.place}\n`,
+      )
     try {
       await ensureCatalogue(engine.db, PROVIDERS, engine.clock)
       return await work(engine.db, engine)
     } catch (error) {
-      throw diskError(error, dataDir)
+      throw diskError(error, place.dataDir)
     } finally {
       await engine.close()
     }

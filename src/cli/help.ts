@@ -5,7 +5,7 @@ import type { AppError } from '../errors.ts'
 import { namesOf, PROVIDERS } from '../providers/list.ts'
 import type { Command } from './command.ts'
 import type { CommandGroup } from './commands.ts'
-import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
+import { CALL_ONLY, CLUSTER_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
 import { SETTINGS_FILE } from './settings.ts'
 
 /** All that the help says in one language. What is typed, such as names of commands, is the same in each. */
@@ -23,6 +23,8 @@ export type HelpTexts = {
   closing: string
   /** What is above the list of options. */
   heading: string
+  /** What is above those of several nodes over one database. */
+  clusterHeading: string
   /** What `--help` does. */
   ofHelp: string
   example: string
@@ -51,6 +53,7 @@ Where the service is installed, its settings in ${SETTINGS_FILE} count below fla
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,
 3 done in part (a sync that ended parcial, a restore that left something out).`,
   heading: 'Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):',
+  clusterHeading: 'Flags of several nodes over one database (cambista manual cluster):',
   ofHelp: 'this text',
   example: 'Example',
   titleOf: ({ title }) => title,
@@ -98,16 +101,21 @@ function isOf({ name }: Command, first: string | undefined): boolean {
 
 export function commandHelp(command: Command, texts = ENGLISH): string {
   const { summary, about, example } = texts.textsOf(command)
-  const rows = command.options.map((name): [string, string] => [
+  const row = (name: OptionName): [string, string] => [
     flagOf(name, command.own, texts),
     optionText(command, name, texts),
-  ])
+  ]
+  const ofCluster = command.options.filter((name) => CLUSTER_ONLY.has(name))
+  const others = command.options.filter((name) => !CLUSTER_ONLY.has(name))
+  const rows = [...others.map(row), ['--help', `${texts.ofHelp} *`] satisfies [string, string]]
+  const lines = list([...rows, ...ofCluster.map(row)], texts.width)
+  const cluster = ofCluster.length > 0 ? ['', texts.clusterHeading, ...lines.splice(rows.length)] : []
   return `${texts.usage}: cambista ${usageOf(command, texts)} [${texts.flags}]
 
 ${wrap(summary, texts.width).join('\n')}
 ${about === undefined ? '' : `\n${about}\n`}
 ${texts.heading}
-${list([...rows, ['--help', `${texts.ofHelp} *`]], texts.width).join('\n')}
+${[...lines, ...cluster].join('\n')}
 
 ${texts.example}: ${example}
 `

@@ -10,6 +10,7 @@ import { bytesOf, sizeFault } from '../sizes.ts'
 import { CALL, flag } from './call-options.ts'
 import { address, anything, cron, day, integer, listenUrl, nonEmpty, oneOf } from './option-formats.ts'
 import type { Option, ProviderOption } from './option-names.ts'
+import { CLUSTER } from './place/options.ts'
 import { providerOptions, scheduleOptions } from './provider-options.ts'
 
 const size = { fault: sizeFault, read: bytesOf }
@@ -154,6 +155,7 @@ const TABLE = {
     help: 'debug, info, warn or error',
     format: oneOf('debug', 'info', 'warn', 'error'),
   },
+  ...CLUSTER,
   ...CALL,
 } satisfies Record<string, Option>
 
@@ -165,6 +167,9 @@ export type OptionName = keyof typeof OPTIONS
 export type OwnOptions = { readonly [name in OptionName]?: Option }
 
 export const CALL_ONLY: ReadonlySet<string> = new Set(Object.keys(CALL))
+
+/** Those that do something only where nodes share a database. */
+export const CLUSTER_ONLY: ReadonlySet<string> = new Set(Object.keys(CLUSTER))
 
 /** An option of a command: its own one, or that of the table. */
 export function optionOf(name: OptionName, own: OwnOptions = {}): Option {

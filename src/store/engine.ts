@@ -8,6 +8,8 @@ import type { CoverageKind, Db } from './tables.ts'
 /** An open database with what belongs to it. It is right with one process and with many. */
 export type Engine = {
   readonly kind: 'sqlite' | 'postgres'
+  /** Where its data are, for messages: a directory, or host and name of a database, never a user or a password. */
+  readonly place: string
   readonly db: Db
   /** For queries of a request that only reads: none of them waits for a transaction that writes. */
   readonly reads: Db

@@ -2,17 +2,15 @@
 
 import type { Clock } from '../dates.ts'
 import type { Engine } from './engine.ts'
+import type { Place } from './place.ts'
 import type { LeaseTimes } from './postgres/lease.ts'
 import { type EngineOptions, openSqliteEngine } from './sqlite/engine.ts'
 
-/** `database`: the address of a PostgreSQL, which then has all but the contents of documents. */
-export type Place = { dataDir: string; database?: string | undefined }
-
-type OfNodes = { wentBack?: () => void; leaseTimes?: LeaseTimes | undefined; migrate?: boolean }
+type OfNodes = { wentBack?: () => void; leaseTimes?: LeaseTimes | undefined; migrate?: boolean | undefined }
 
 /** @throws AppError like `openSqliteEngine` and `openPostgres` */
 export async function openEngine(
-  { dataDir, database }: Place,
+  { dataDir, database }: Pick<Place, 'dataDir' | 'database'>,
   options: EngineOptions & OfNodes = {},
 ): Promise<Engine> {
   if (database === undefined) return openSqliteEngine(dataDir, options)

@@ -97,7 +97,7 @@ const flags: [typed: string, hint: string][] = [
   ['serve --bakcup-dri x', "'--bakcup-dri': did you mean --backup-dir?"],
   ['--prot 1 serve', "'--prot': did you mean --port?"],
   ['key list --hlep', "'--hlep': did you mean --help?"],
-  ['key list --port 1', "'--port': this command takes --data-dir, --json"],
+  ['key list --port 1', "'--port': this command takes --data-dir, --database, --database-file, --json"],
   ['service print --json', "'--json': this command takes --low-ports"],
   ['manual --json', "'--json': this command takes none"],
   ['serve --frobnicate', "'--frobnicate'"],

@@ -26,6 +26,13 @@ test('the values that a command gets follow from the options that it declares', 
   const { options } = parseWords(['--name', 'A', '--allow', 'documents:GET'], declared.options, {})
   const terminal = { env: {}, out() {}, err() {}, interactive: false, stop: new AbortController().signal }
   const settings = { file: '', values: {}, hidden: false }
-  await declared.run({ options, positionals: [], terminal, settings, withDatabase: undefined })
+  await declared.run({
+    options,
+    positionals: [],
+    terminal,
+    settings,
+    place: undefined,
+    withDatabase: undefined,
+  })
   assert.deepEqual(got, [8080, undefined, 'A', false, ['documents:GET']])
 })

@@ -97,6 +97,8 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         ...options.limits,
       },
       backup: options.backup,
+      staleForMs: 300_000,
+      keepRemovedDays: 8,
       keepEvents: 730,
       maxAttempts: options.maxAttempts ?? 5,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),

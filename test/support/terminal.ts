@@ -1,5 +1,6 @@
 // A terminal for one command line: what it printed, and a way to ask it to stop.
 
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
@@ -23,7 +24,7 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
     },
     err: (text) => {
       // What each command that changes something says first has a test of its own: test/cli/service/settings.test.ts.
-      if (!text.startsWith('data directory: ')) printed.err += text
+      if (!/^(data directory|database): |^cambista: --data-dir .* is ignored/.test(text)) printed.err += text
     },
     interactive: false,
     stop: stop.signal,
@@ -41,7 +42,9 @@ async function runOn(
   const dataDir = argv[argv.indexOf('--data-dir') + 1]
   if (!postgres || !argv.includes('--data-dir') || dataDir === undefined)
     return run(argv, { ...terminal, env: given })
-  return run(argv, { ...terminal, env: given, database: await postgres.postgresAddressOf(dataDir) })
+  const CAMBISTA_DATABASE = await postgres.postgresAddressOf(dataDir)
+  const shared = { CAMBISTA_BLOBS: join(dataDir, 'blobs'), CAMBISTA_BLOBS_SHARED: '1' }
+  return run(argv, { ...terminal, env: { ...given, CAMBISTA_DATABASE, ...shared } })
 }
 
 /** Waits until a condition holds: long, for a machine that others share may stand still for seconds. @throws after `ms` */

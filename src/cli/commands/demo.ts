@@ -58,6 +58,8 @@ export const demo = command({
         hostNames: namesOfMachine(),
         compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
         limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
+        staleForMs: 0,
+        keepRemovedDays: 8,
         keepEvents: 730,
         maxAttempts: 5,
         log,

@@ -17,6 +17,7 @@ import { atomically } from '../../store/engine.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
 import { command, printResult, table } from '../command.ts'
+import { PLACE } from '../place/options.ts'
 import { parseName, parseNameOrId } from './positionals.ts'
 import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
 
@@ -30,7 +31,7 @@ export const keyCreate = command({
   positionals: ['NAME'],
   summary: 'make a key of the rates API; it is shown this once',
   about: ABOUT,
-  options: ['expires', 'in-url', 'side', 'secret-from', 'network', 'data-dir', 'json'],
+  options: ['expires', 'in-url', 'side', 'secret-from', 'network', ...PLACE, 'json'],
   changesData: true,
   example: 'cambista key create erp --expires 2027-12-31',
   run({ options, positionals, terminal, withDatabase }) {
@@ -109,7 +110,7 @@ export const keyList = command({
   name: 'key list',
   positionals: [],
   summary: 'list the keys, without their secrets',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista key list',
   run({ options, terminal, withDatabase }) {
@@ -136,7 +137,7 @@ export const keyRotate = command({
   positionals: ['NAME|ID'],
   summary: 'give a key a new secret, shown this once; the one before goes on for a while',
   about: ROTATION,
-  options: ['overlap', 'expires', 'data-dir', 'json'],
+  options: ['overlap', 'expires', ...PLACE, 'json'],
   changesData: true,
   example: 'cambista key rotate erp --overlap 24h',
   run({ options, positionals, terminal, withDatabase }) {
@@ -167,7 +168,7 @@ export const keyRevoke = command({
   name: 'key revoke',
   positionals: ['NAME|ID'],
   summary: 'revoke a key; a running server refuses it within a second',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista key revoke erp',
   run({ options, positionals, terminal, withDatabase }) {

@@ -18,6 +18,7 @@ export const TOPICS = [
   'https',
   'backups',
   'upgrades',
+  'cluster',
   'logs',
   'leame',
 ] as const

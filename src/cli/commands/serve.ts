@@ -7,9 +7,10 @@ import { PROVIDERS } from '../../providers/list.ts'
 import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { diskError } from '../../storage-error.ts'
 import { command, type Terminal } from '../command.ts'
-import { becomeOwner } from '../data-dir.ts'
+import { becomeOwnerOf } from '../data-dir.ts'
 import { LISTEN_OPTIONS, listenSettings, placesWithoutTls } from '../listen.ts'
 import type { OptionValues } from '../option-values.ts'
+import { WHOLE_PLACE } from '../place/options.ts'
 import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
 import { cronOf, settingsOfProviders } from '../provider-settings.ts'
 import { unknownSettings } from '../setting-names.ts'
@@ -28,7 +29,7 @@ export const serve = command({
   summary: 'serve the API, and keep the rates fresh',
   options: [
     ...LISTEN_OPTIONS,
-    'data-dir',
+    ...WHOLE_PLACE,
     'no-scheduler',
     ...SCHEDULE_OPTIONS,
     'backfill-from',
@@ -41,23 +42,30 @@ export const serve = command({
     'backup-keep',
     'keep-events',
     'max-attempts',
+    'no-migrate',
+    'stale-for',
+    'keep-removed',
     ...LOG_OPTIONS,
   ],
   changesData: false,
   example: 'cambista serve --port 8080 --data-dir /var/lib/cambista',
-  async run({ options, terminal, settings }) {
+  async run({ options, terminal, settings, place: placeOf }) {
     const unknown = unknownSettings(terminal.env, settings)
-    const dataDir = options['data-dir']
+    const place = placeOf()
+    const { dataDir } = place
     const log = logOf(options, terminal)
     if (unknown.length > 0) {
       log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
     }
     const providerSettings = settingsOfProviders(options, terminal.env)
-    becomeOwner(dataDir)
+    becomeOwnerOf(place)
     const listening = listenSettings(options)
     const app = await startApp({
       ...listening,
-      dataDir,
+      ...place,
+      migrate: !options['no-migrate'],
+      staleForMs: options['stale-for'],
+      keepRemovedDays: options['keep-removed'],
       scheduler: !options['no-scheduler'],
       syncCron: cronOf(options),
       backfillFrom: options['backfill-from'],
@@ -78,7 +86,8 @@ export const serve = command({
     setFlagsFromString(NOTHING_IS_BORN_OLD)
     using _collection = collectWhenIdle()
     const also = app.alsoUrls.length > 0 ? app.alsoUrls.join(' ') : undefined
-    log.info('listening', { url: app.url, metrics: app.metricsUrl, also, data: dataDir, version: VERSION })
+    const { url, metricsUrl: metrics, place: data } = app
+    log.info('listening', { url, metrics, also, data, version: VERSION })
     for (const provider of PROVIDERS) {
       const { token } = provider.settings
       if (!token || hasToken(provider, providerSettings)) continue
@@ -93,7 +102,7 @@ export const serve = command({
     }
     if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
-        hint: `make one with: cambista key create NAME --data-dir ${dataDir}`,
+        hint: `make one with: cambista key create NAME${place.database === undefined ? ` --data-dir ${dataDir}` : ''}`,
       })
     }
     await stopped(terminal.stop)

@@ -9,6 +9,7 @@ import { ENDED, type SyncDeps, syncAll } from '../../sync/run.ts'
 import type { SyncProgress } from '../../sync/state.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import type { OptionValues } from '../option-values.ts'
+import { PLACE } from '../place/options.ts'
 import { durationText, progressOf } from '../progress.ts'
 import { PROVIDER_OPTIONS } from '../provider-options.ts'
 import { settingsOfProviders } from '../provider-settings.ts'
@@ -21,7 +22,7 @@ export const sync = command({
   name: 'sync',
   positionals: [],
   summary: 'fetch rates now: what is new, then what is missing; or exactly --from to --to',
-  options: ['data-dir', 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
+  options: [...PLACE, 'from', 'to', 'backfill-from', ...PROVIDER_OPTIONS, 'json'],
   changesData: true,
   example: 'cambista sync --from 2026-01-01 --to 2026-01-31',
   run({ options, terminal, withDatabase }) {

@@ -20,6 +20,7 @@ import {
 } from '../../store/tokens.ts'
 import { findTokenUsage } from '../../store/usage.ts'
 import { command, printResult, table } from '../command.ts'
+import { PLACE } from '../place/options.ts'
 import { parseName, parseNameOrId } from './positionals.ts'
 import { usageText } from './quota.ts'
 import { formerLine, lastDayOf, needSecret, ROTATION, stateOf, taken, withFormer } from './secret.ts'
@@ -32,7 +33,7 @@ export const tokenCreate = command({
 there. That is how several companies share one server. With --agent it is for the documents of that agent alone, as its
 workers should have it: documents:CLAIM lets them claim and finish documents, documents:GET read them. With --quota an upload is refused with 507 when the documents that
 tokens of this name made would have more than that together: one that was revoked and made again does not begin anew.`,
-  options: ['allow', 'company', 'agent', 'expires', 'quota', 'data-dir', 'json'],
+  options: ['allow', 'company', 'agent', 'expires', 'quota', ...PLACE, 'json'],
   required: ['allow'],
   changesData: true,
   example: 'cambista token create erp --allow documents:POST --allow agent:POST --expires 2027-12-31',
@@ -90,7 +91,7 @@ export const tokenUpdate = command({
   name: 'token update',
   positionals: ['NAME'],
   summary: 'set how much the documents that a token makes may have together',
-  options: ['quota', 'data-dir', 'json'],
+  options: ['quota', ...PLACE, 'json'],
   required: ['quota'],
   changesData: true,
   example: 'cambista token update erp --quota 20GiB',
@@ -111,7 +112,7 @@ export const tokenList = command({
   name: 'token list',
   positionals: [],
   summary: 'list the tokens, without their secrets',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista token list',
   run({ options, terminal, withDatabase }) {
@@ -155,7 +156,7 @@ export const tokenRotate = command({
   positionals: ['NAME|ID'],
   summary: 'give a token a new secret, shown this once; the one before goes on for a while',
   about: ROTATION,
-  options: ['overlap', 'expires', 'data-dir', 'json'],
+  options: ['overlap', 'expires', ...PLACE, 'json'],
   changesData: true,
   example: 'cambista token rotate erp --overlap 7d',
   run({ options, positionals, terminal, withDatabase }) {
@@ -193,7 +194,7 @@ export const tokenRevoke = command({
   name: 'token revoke',
   positionals: ['NAME|ID'],
   summary: 'revoke a token; a running server refuses it within a second',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista token revoke erp',
   run({ options, positionals, terminal, withDatabase }) {

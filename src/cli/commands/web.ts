@@ -10,6 +10,7 @@ import type { Db } from '../../store/tables.ts'
 import { findActiveTokenByName } from '../../store/tokens.ts'
 import { command, printResult } from '../command.ts'
 import { httpUrl } from '../option-formats.ts'
+import { PLACE } from '../place/options.ts'
 import { needSecret } from './secret.ts'
 
 const WILDCARD: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
@@ -21,7 +22,7 @@ export const web = command({
   about: `The link signs a browser in with a key (rates), with a token (documents), or with both. It is good for five minutes
 and once, and the page asks before it takes it. The secrets themselves are neither needed nor shown. The address is that of
 the server that runs on the data directory; behind a proxy, --url says the address that browsers use.`,
-  options: ['key', 'token', 'url', 'data-dir', 'json'],
+  options: ['key', 'token', 'url', ...PLACE, 'json'],
   own: {
     url: {
       value: 'URL',

@@ -48,6 +48,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   let seen: { epoch: string; revision: number } | undefined
   const engine: Engine = {
     kind: 'postgres',
+    place: address.name,
     db,
     reads,
     longReads,

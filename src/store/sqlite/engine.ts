@@ -39,6 +39,7 @@ export async function openSqliteEngine(dataDir: string, options: EngineOptions =
   const opened = parts.move()
   return {
     kind: 'sqlite',
+    place: dataDir,
     ...{ db, reads, longReads, clock },
     ...locksIn(dataDir),
     async look() {

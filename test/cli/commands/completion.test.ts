@@ -89,7 +89,10 @@ test('zsh offers the same', { skip: NO_ZSH }, async (t) => {
   }
   assert.equal(await offers('key', ''), 'create\nlist\nrevoke\nrotate')
   assert.equal(await offers('--json', 'key', '--data-dir', 'token', ''), 'create\nlist\nrevoke\nrotate')
-  assert.equal(await offers('key', 'rotate', '--'), '--overlap\n--expires\n--data-dir\n--json\n--help')
+  assert.equal(
+    await offers('key', 'rotate', '--'),
+    '--overlap\n--expires\n--data-dir\n--database\n--database-file\n--json\n--help',
+  )
   assert.equal(await offers('serve', '--log-level', ''), 'debug\ninfo\nwarn\nerror')
   assert.equal(await offers('serve', '--log-format='), 'text\njson')
   assert.equal(await offers('serve', '--tls-key', 'fi'), '<files >')

@@ -29,6 +29,8 @@ const app = await startApp(
       userAgent: 'cambista/test',
     }),
     limits: { maxBody: 64 * 1024 ** 2, minFree: 0, maxUploads: 16, waitMs: 60_000, idleMs: 60_000 },
+    staleForMs: 0,
+    keepRemovedDays: 8,
     keepEvents: 36_500,
     maxAttempts: 4,
     log: createLog({ level: 'warn', format: 'text', write: (text) => process.stderr.write(text) }),

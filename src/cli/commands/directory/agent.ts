@@ -2,13 +2,14 @@ import { Agent, checkRow, createAgent, needCompany } from '../../../domain/direc
 import { AppError } from '../../../errors.ts'
 import { selectAgents, updateAgentActive } from '../../../store/directory/agents.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { parseId, rowOfFlags } from '../positionals.ts'
 
 export const agentCreate = command({
   name: 'agent create',
   positionals: [],
   summary: 'make an AI agent of a company; with --id the same call may be made again',
-  options: ['company', 'name', 'description', 'inactive', 'id', 'data-dir', 'json'],
+  options: ['company', 'name', 'description', 'inactive', 'id', ...PLACE, 'json'],
   required: ['company', 'name'],
   changesData: true,
   example: "cambista agent create --company 7 --name Facturas --description '<p>Reads invoices</p>' --id 12",
@@ -41,7 +42,7 @@ export const agentList = command({
   name: 'agent list',
   positionals: [],
   summary: 'list the agents, of all companies or of one, inactive ones too',
-  options: ['company', 'data-dir', 'json'],
+  options: ['company', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista agent list --company 7',
   run({ options, terminal, withDatabase }) {
@@ -68,7 +69,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, active: 
     name: `agent ${verb}` as const,
     positionals: ['ID'],
     summary,
-    options: ['data-dir', 'json'],
+    options: [...PLACE, 'json'],
     changesData: true,
     example: `cambista agent ${verb} 12`,
     run({ options, positionals, terminal, withDatabase }) {

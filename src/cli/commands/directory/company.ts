@@ -3,6 +3,7 @@ import { AppError } from '../../../errors.ts'
 import { quotaText, sizeText } from '../../../sizes.ts'
 import { selectCompanies, updateCompanyQuota } from '../../../store/directory/companies.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { parseId, rowOfFlags } from '../positionals.ts'
 import { usageText } from '../quota.ts'
 
@@ -10,7 +11,7 @@ export const companyCreate = command({
   name: 'company create',
   positionals: [],
   summary: 'make a company; with --id the same call may be made again',
-  options: ['name', 'code', 'id', 'quota', 'data-dir', 'json'],
+  options: ['name', 'code', 'id', 'quota', ...PLACE, 'json'],
   required: ['name', 'code'],
   changesData: true,
   example: "cambista company create --name 'Café Britt' --code BRITT --id 7",
@@ -34,7 +35,7 @@ export const companyUpdate = command({
   positionals: ['ID'],
   summary: 'set how much the documents of a company may have together',
   about: `An upload that would exceed it is refused with 507. To change name and code: cambista directory import.`,
-  options: ['quota', 'data-dir', 'json'],
+  options: ['quota', ...PLACE, 'json'],
   required: ['quota'],
   changesData: true,
   example: 'cambista company update 7 --quota 50GiB',
@@ -56,7 +57,7 @@ export const companyList = command({
   name: 'company list',
   positionals: [],
   summary: 'list the companies',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista company list',
   run({ options, terminal, withDatabase }) {

@@ -3,6 +3,7 @@ import type { DirectoryFile } from '../../../domain/directory/file.ts'
 import { exportDirectory, importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
 import { command, printResult } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { newFileError } from '../positionals.ts'
 
 export const directoryImport = command({
@@ -22,7 +23,7 @@ or CSV in UTF-8 with a header, separated by commas, semicolons or tabs:
 A row of a known id changes what is stored; company_id of an owner, description and active may be left out (in CSV: left
 empty) and then stay as they are. What the file does not mention stays. An owner without a company may own documents of
 any. With one mistake nothing is changed, and each mistake is told with its place.`,
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista directory import erp.csv',
   async run({ options, positionals: [path = ''], terminal, withDatabase }) {
@@ -53,7 +54,7 @@ export const directoryExport = command({
   name: 'directory export',
   positionals: [],
   summary: 'print all companies, owners and agents as the JSON that directory import reads',
-  options: ['out', 'data-dir', 'json'],
+  options: ['out', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista directory export --out directory.json',
   run({ options, terminal, withDatabase }) {

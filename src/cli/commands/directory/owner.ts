@@ -1,13 +1,14 @@
 import { checkRow, createOwner, needCompany, Owner } from '../../../domain/directory/directory.ts'
 import { selectOwners } from '../../../store/directory/owners.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { rowOfFlags } from '../positionals.ts'
 
 export const ownerCreate = command({
   name: 'owner create',
   positionals: [],
   summary: 'make an owner of documents, of one company or (without --company) of any',
-  options: ['name', 'company', 'id', 'data-dir', 'json'],
+  options: ['name', 'company', 'id', ...PLACE, 'json'],
   required: ['name'],
   changesData: true,
   example: "cambista owner create --name 'Ana Mora' --company 7 --id 31",
@@ -28,7 +29,7 @@ export const ownerList = command({
   name: 'owner list',
   positionals: [],
   summary: 'list the owners, of all companies or of one',
-  options: ['company', 'data-dir', 'json'],
+  options: ['company', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista owner list --company 7',
   run({ options, terminal, withDatabase }) {

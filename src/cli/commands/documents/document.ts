@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
 import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
+import { neededFolder } from '../../../store/place.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, type Terminal, table } from '../../command.ts'
+import { PLACE, WHOLE_PLACE } from '../../place/options.ts'
 import { parseId, writeNew } from '../positionals.ts'
 
 export const documentList = command({
   name: 'document list',
   positionals: [],
   summary: 'list documents by id, of all companies or of one, of one agent, in one state; a page at a time',
-  options: ['company', 'agent', 'state', 'limit', 'after', 'data-dir', 'json'],
+  options: ['company', 'agent', 'state', 'limit', 'after', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista document list --company 7 --limit 200 --after 1000',
   run({ options, terminal, withDatabase }) {
@@ -51,7 +52,7 @@ export const documentShow = command({
   name: 'document show',
   positionals: ['ID'],
   summary: 'show one document, without its content',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista document show 41',
   run({ options, positionals, terminal, withDatabase }) {
@@ -69,10 +70,10 @@ export const documentExport = command({
   name: 'document export',
   positionals: ['ID'],
   summary: "write a document's content to stdout or, with --out, to a new file; its SHA-256 is checked",
-  options: ['out', 'data-dir', 'json'],
+  options: ['out', ...WHOLE_PLACE, 'json'],
   changesData: false,
   example: 'cambista document export 41 --out factura.pdf',
-  run({ options, positionals, terminal, withDatabase }) {
+  run({ options, positionals, terminal, place, withDatabase }) {
     const id = parseId(positionals[0])
     const { out } = options
     if (out === undefined && options.json) {
@@ -81,10 +82,9 @@ export const documentExport = command({
     if (out === undefined && process.stdout.isTTY) {
       throw new AppError('usage', 'stdout is a terminal: give --out FILE, or redirect it (> FILE)')
     }
-    const dataDir = options['data-dir']
     return withDatabase({ mustExist: true }, async (db) => {
       const document = await needDocument(db, id)
-      const blobs = await openBlobFolder(join(dataDir, 'blobs'))
+      const blobs = await openBlobFolder(neededFolder(place()))
       if (document.content === 'lost') {
         throw new AppError(
           'failed',

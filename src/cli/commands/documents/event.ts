@@ -1,5 +1,6 @@
 import { historyOf, newestEvents } from '../../../domain/documents/history.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 
 export const eventList = command({
   name: 'event list',
@@ -9,7 +10,7 @@ export const eventList = command({
   about: `With --document also who sent it, which its row tells and is no event. ACTOR is the name of a key or token, or cli
 and the user of this system, or the server by itself, where it gave up a document after --max-attempts. Times are UTC.
 Events are kept for as long as the server is told by --keep-events.`,
-  options: ['document', 'limit', 'before', 'data-dir', 'json'],
+  options: ['document', 'limit', 'before', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista event list --document 41',
   run({ options, terminal, withDatabase }) {

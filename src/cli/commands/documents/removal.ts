@@ -1,13 +1,14 @@
 // Deleting documents. Each deletion is a log line on stderr that says who did it.
 
-import { join } from 'node:path'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
 import { AppError } from '../../../errors.ts'
 import type { LogFields, LogFormat } from '../../../log.ts'
 import { openBlobFolder } from '../../../store/blobs/folder.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
+import { neededFolder } from '../../../store/place.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
+import { WHOLE_PLACE } from '../../place/options.ts'
 import { terminalLog } from '../../terminal-log.ts'
 import { actorOf, whoRuns } from '../actor.ts'
 import { parseId } from '../positionals.ts'
@@ -19,15 +20,15 @@ export const documentDelete = command({
   name: 'document delete',
   positionals: ['ID'],
   summary: 'delete one document for good, and its content unless another document has the same',
-  options: ['data-dir', 'log-format', 'json'],
+  options: [...WHOLE_PLACE, 'log-format', 'json'],
   changesData: true,
   example: 'cambista document delete 41',
-  run({ options, positionals, terminal, withDatabase }) {
+  run({ options, positionals, terminal, place, withDatabase }) {
     const id = parseId(positionals[0])
     const log = openLog(options['log-format'], terminal)
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const document = await needDocument(db, id)
-      const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
+      const blobs = await openBlobFolder(neededFolder(place()))
       const removed = await removeDocuments(db, blobs, [document], { ...log.by, clock }, log.deleted).finally(
         log.flush,
       )
@@ -43,11 +44,11 @@ export const documentPurge = command({
   name: 'document purge',
   positionals: [],
   summary: 'delete all documents that are old enough for good, of all companies or of one',
-  options: ['older-than', 'company', 'dry-run', 'data-dir', 'log-format', 'json'],
+  options: ['older-than', 'company', 'dry-run', ...WHOLE_PLACE, 'log-format', 'json'],
   required: ['older-than'],
   changesData: true,
   example: 'cambista document purge --older-than 365 --company 7 --dry-run',
-  run({ options, terminal, withDatabase }) {
+  run({ options, terminal, place, withDatabase }) {
     const age = options['older-than'] * DAY_MS
     const createdUpTo = new Date(Date.now() - age).toISOString()
     const companyId = options.company
@@ -66,7 +67,7 @@ export const documentPurge = command({
         printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: true }, [line])
         return 0
       }
-      const blobs = await openBlobFolder(join(options['data-dir'], 'blobs'))
+      const blobs = await openBlobFolder(neededFolder(place()))
       const purge = {
         createdUpTo,
         companyId,

@@ -1,5 +1,6 @@
 import { retryDocument } from '../../../domain/documents/claims/outcomes.ts'
 import { command, printResult } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { whoActs } from '../actor.ts'
 import { parseId } from '../positionals.ts'
 import { needDocument } from './document.ts'
@@ -10,7 +11,7 @@ export const documentRetry = command({
   summary: 'make a document new again, so that the next worker of its agent claims it',
   about: `For one that failed, or that was finished by mistake. Its attempts begin anew and its note goes. One that a worker
 holds is taken from it: what that worker sends for it is refused. The server may run meanwhile.`,
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista document retry 41',
   run({ options, positionals, terminal, withDatabase }) {

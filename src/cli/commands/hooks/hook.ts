@@ -14,6 +14,7 @@ import {
 import { needHookKey, readHookKey } from '../../../store/hooks/key.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { parseId } from '../positionals.ts'
 
 export const hookCreate = command({
@@ -23,7 +24,7 @@ export const hookCreate = command({
   about: `The server posts a message to URL: document.created has the ids of an upload's documents (of --company or for --agent
 alone, where given), rates.published the days that a sync completed, sync.failed the run that failed. It is signed as
 Standard Webhooks say. What does not arrive is tried again, eight times within a day. cambista manual hooks says more.`,
-  options: ['url', 'event', 'company', 'agent', 'data-dir', 'json'],
+  options: ['url', 'event', 'company', 'agent', ...PLACE, 'json'],
   required: ['url', 'event'],
   own: {
     url: {
@@ -59,7 +60,7 @@ export const hookList = command({
   name: 'hook list',
   positionals: [],
   summary: 'list the hooks: what each is told, how many messages wait, whether they arrive',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista hook list',
   run({ options, terminal, withDatabase }) {
@@ -95,7 +96,7 @@ export const hookDelete = command({
   name: 'hook delete',
   positionals: ['ID'],
   summary: 'delete a hook, and what waits for it',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista hook delete 3',
   run({ options, positionals, terminal, withDatabase }) {
@@ -114,7 +115,7 @@ export const hookRotate = command({
   summary: 'give a hook a new secret, shown this once; the one before signs too for a while',
   about: `For --overlap each message has two signatures, so that its receiver can change over at any time. After a restore the
 secrets of before cannot be read, because hook.key is in no backup: then the new one alone signs, and what waits is sent.`,
-  options: ['overlap', 'data-dir', 'json'],
+  options: ['overlap', ...PLACE, 'json'],
   changesData: true,
   example: 'cambista hook rotate 3 --overlap 7d',
   run({ options, positionals, terminal, withDatabase }) {

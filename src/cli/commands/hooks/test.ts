@@ -8,6 +8,7 @@ import { AppError } from '../../../errors.ts'
 import { post } from '../../../hooks/post.ts'
 import { readHookKey } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { parseId } from '../positionals.ts'
 import { needHook } from './hook.ts'
 
@@ -19,7 +20,7 @@ export const hookTest = command({
   summary: 'send a hook a message of type test now: exit 0 if it arrives, else 1 and why not',
   about: `The message is sent by this command, not by the server. When it arrives, a hook that was off is on again, and the
 server sends what waits for it at once.`,
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: true,
   example: 'cambista hook test 3',
   run({ options, positionals, terminal, withDatabase }) {

@@ -1,16 +1,17 @@
 // MCP over stdin and stdout, for clients that start their servers themselves.
 
-import { join } from 'node:path'
 import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import { FIRST_DAY, PROVIDERS } from '../../../providers/list.ts'
 import { createBlobReader } from '../../../store/blobs/reader.ts'
+import { neededFolder, type Place } from '../../../store/place.ts'
 import { openReadsBeside } from '../../../store/sqlite/database.ts'
 import { floorOf } from '../../../sync/order.ts'
 import { command, type Terminal } from '../../command.ts'
-import { becomeOwner } from '../../data-dir.ts'
+import { becomeOwnerOf } from '../../data-dir.ts'
 import { httpUrl } from '../../option-formats.ts'
+import { WHOLE_PLACE } from '../../place/options.ts'
 import { terminalLog } from '../../terminal-log.ts'
 
 export const mcp = command({
@@ -21,13 +22,13 @@ export const mcp = command({
 tool that they open. Without it reads the data directory, beside a running server too, and changes nothing: rates and
 documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on stderr. A server
 speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
-  options: ['url', 'key-file', 'data-dir'],
+  options: ['url', 'key-file', ...WHOLE_PLACE],
   own: {
     url: { value: 'URL', fallback: undefined, help: 'address of the server that is asked', format: httpUrl },
   },
   changesData: false,
   example: 'cambista mcp --url https://rates.example.com --key-file ~/.config/cambista/secrets',
-  async run({ options, terminal }) {
+  async run({ options, terminal, place }) {
     const { url, 'key-file': keyFile } = options
     if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file goes with --url')
     if (url !== undefined && keyFile === undefined) throw new AppError('usage', '--url needs --key-file')
@@ -37,19 +38,19 @@ speaks MCP at /mcp by itself. cambista manual agents says what to write into whi
     if (url !== undefined && keyFile !== undefined) {
       const { relayTo, secretsIn } = await import('./relay.ts')
       await serveLines(streams, relayTo(url, secretsIn(keyFile)))
-    } else await overData(options['data-dir'], terminal, (answer) => serveLines(streams, answer))
+    } else await overData(place(), terminal, (answer) => serveLines(streams, answer))
     return 0
   },
 })
 
 async function overData(
-  dataDir: string,
+  place: Place,
   terminal: Terminal,
   serve: (answer: import('./stdio.ts').Answering) => Promise<void>,
 ): Promise<void> {
-  becomeOwner(dataDir)
+  becomeOwnerOf(place)
   await using parts = new AsyncDisposableStack()
-  const db = await openReadsBeside(dataDir)
+  const db = await openReadsBeside(place.dataDir)
   parts.defer(() => db.destroy())
   const { answersFrom } = await import('./local.ts')
   const answer = answersFrom({
@@ -62,7 +63,7 @@ async function overData(
     documents: {
       page: (access, asked) => documentsOn(db, access, asked),
       find: (access, id) => documentBy(db, access, id),
-      blobs: createBlobReader(join(dataDir, 'blobs')),
+      blobs: createBlobReader(neededFolder(place)),
     },
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })

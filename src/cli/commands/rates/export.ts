@@ -3,6 +3,7 @@ import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import { PROVIDERS } from '../../../providers/list.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { writeNew } from '../positionals.ts'
 
 export const ratesExport = command({
@@ -13,7 +14,7 @@ export const ratesExport = command({
   provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at
 In CSV the days that are known are in lines that begin with #. The last line has the number of values and the SHA-256 of
 all lines before, so that cambista import sees whether a file is whole. A server may run meanwhile.`,
-  options: ['format', 'data-dir', 'json'],
+  options: ['format', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista export rates.csv',
   run({ options, positionals: [path], terminal, withDatabase }) {

@@ -7,6 +7,7 @@ import type { Provider } from '../../../providers/provider.ts'
 import { importRates } from '../../../sync/import/import.ts'
 import { flag } from '../../call-options.ts'
 import { command, printResult } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 
 const LARGEST_SPREADSHEET = 32 * 1024 * 1024
 
@@ -21,7 +22,7 @@ run meanwhile, and sees it within a second.
 With --bccr FILE is one that the central bank's website hands out, an .xlsx or the same as CSV: a row for each day, a
 column for each day, or the days of the year by years. The titles say which indicator it is of, else --indicator. Only
 days that it has are known then, and its values are rounded to the decimals that it shows.`,
-  options: ['bccr', 'indicator', 'decimal', 'exact', 'replace', 'dry-run', 'data-dir', 'json'],
+  options: ['bccr', 'indicator', 'decimal', 'exact', 'replace', 'dry-run', ...PLACE, 'json'],
   own: { 'dry-run': flag('only count what would be stored') },
   changesData: true,
   example: 'cambista import rates.csv',

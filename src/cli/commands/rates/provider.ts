@@ -4,12 +4,13 @@ import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectProviders, updateProviderEnabled } from '../../../store/rates/providers.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 
 export const providerList = command({
   name: 'provider list',
   positionals: [],
   summary: 'list the sources of rates',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista provider list',
   run({ options, terminal, withDatabase }) {
@@ -39,7 +40,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     name: `provider ${verb}` as const,
     positionals: ['CODE'],
     summary,
-    options: ['data-dir', 'json'],
+    options: [...PLACE, 'json'],
     changesData: true,
     example: `cambista provider ${verb} ${DEFAULT_PROVIDER.code}`,
     run({ options, positionals: [code = ''], terminal, withDatabase }) {

@@ -1,11 +1,12 @@
 import { selectRevisions } from '../../../store/rates/record.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 
 export const revisionList = command({
   name: 'revision list',
   positionals: [],
   summary: 'list published values that the bank replaced: which, when, from what to what',
-  options: ['data-dir', 'series', 'since', 'refined', 'json'],
+  options: [...PLACE, 'series', 'since', 'refined', 'json'],
   changesData: false,
   example: 'cambista revision list --series 2 --since 2026-01-01',
   run({ options, terminal, withDatabase }) {

@@ -3,13 +3,14 @@ import { atomically } from '../../../store/engine.ts'
 import { raiseRevision } from '../../../store/meta.ts'
 import { selectSeries, updateSeriesEnabled } from '../../../store/rates/series.ts'
 import { command, printResult, table } from '../../command.ts'
+import { PLACE } from '../../place/options.ts'
 import { parseId } from '../positionals.ts'
 
 export const seriesList = command({
   name: 'series list',
   positionals: [],
   summary: 'list the series: pair, side, code at the bank, first day stored',
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista series list',
   run({ options, terminal, withDatabase }) {
@@ -43,7 +44,7 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     name: `series ${verb}` as const,
     positionals: ['ID'],
     summary,
-    options: ['data-dir', 'json'],
+    options: [...PLACE, 'json'],
     changesData: true,
     example: `cambista series ${verb} 12`,
     run({ options, positionals, terminal, withDatabase }) {

@@ -48,6 +48,7 @@ error, 2 si el comando está mal escrito, 3 si se completó solo en parte (una s
 una restauración incompleta).`,
   heading:
     'Opciones (las que no llevan * son también variables de entorno: --data-dir es CAMBISTA_DATA_DIR):',
+  clusterHeading: 'Opciones de varios nodos con una misma base de datos (cambista manual cluster):',
   ofHelp: 'muestra este texto',
   example: 'Ejemplo',
   titleOf: ({ title }) => TITLES[title as Title],

@@ -53,6 +53,19 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   'metrics-host': 'dirección de ese puerto',
   'log-format': 'text o json',
   'log-level': 'debug, info, warn o error',
+  database:
+    'la base de datos PostgreSQL que comparten los nodos, por ejemplo postgres://cambista@db.example.com/cambista, en lugar del directorio de datos',
+  'database-file': 'archivo que contiene esa URL, para una que lleva contraseña',
+  'no-migrate': 'no crea ni cambia las tablas de esa base de datos',
+  'stale-for':
+    'por cuánto tiempo se responden tipos de cambio mientras no está disponible, por ejemplo 90s, 5m o 1h',
+  blobs:
+    'dónde están los contenidos de los documentos junto a esa base de datos: s3://BUCKET/PREFIX, o un directorio con --blobs-shared',
+  'blobs-shared': 'ese directorio lo ven todos los nodos, por ejemplo por NFS',
+  's3-endpoint': 'dirección de un almacén S3 que no es de AWS',
+  's3-region': 'región del bucket; si no se indica, la de AWS_REGION',
+  'keep-removed':
+    'por cuántos días se conservan los contenidos eliminados junto a esa base de datos, que puede volver a un momento anterior',
   from: 'primer día del rango que se lee',
   to: 'último día del rango que se lee',
   series: 'solo esta serie',

@@ -16,6 +16,7 @@ const PLACEHOLDERS: Record<string, string> = {
   NAME: 'NOMBRE',
   ORIGIN: 'ORIGEN',
   PATTERN: 'PATRÓN',
+  PLACE: 'LUGAR',
   PORT: 'PUERTO',
   SECONDS: 'SEGUNDOS',
   SIDE: 'LADO',

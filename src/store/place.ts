@@ -1,0 +1,30 @@
+// Where the data are: in a directory of one machine, or in a database and a place for contents that several nodes share.
+
+import { join } from 'node:path'
+import { AppError } from '../errors.ts'
+
+export type Place = {
+  dataDir: string
+  /** The address of a PostgreSQL, which then has all but the contents of documents; the data directory is not used. */
+  database?: string | undefined
+  /** Undefined: in the data directory, or not needed. */
+  blobs?: BlobsPlace | undefined
+}
+
+export type BlobsPlace = { folder: string } | BucketPlace
+
+/** Credentials are never part of it: the client of the bucket finds them. */
+export type BucketPlace = {
+  bucket: string
+  /** Without a slash at its begin or end; empty: the whole bucket. */
+  prefix: string
+  endpoint?: string | undefined
+  region?: string | undefined
+}
+
+/** The folder that has the contents of documents. @throws AppError `usage` where they are in a bucket */
+export function neededFolder({ dataDir, blobs }: Place): string {
+  if (blobs === undefined) return join(dataDir, 'blobs')
+  if ('folder' in blobs) return blobs.folder
+  throw new AppError('usage', 'contents cannot be in a bucket yet: give --blobs DIR --blobs-shared')
+}

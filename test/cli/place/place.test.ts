@@ -1,0 +1,152 @@
+// Which options of several nodes go together, and where a command then looks for its data: decided before anything is
+// opened. What was typed is refused without a word of a password in it.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parseWords } from '../../../src/cli/args.ts'
+import { PLACE, WHOLE_PLACE } from '../../../src/cli/place/options.ts'
+import { placeOf } from '../../../src/cli/place/place.ts'
+import type { Place } from '../../../src/store/place.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+const URL = 'postgres://cambista@db.example.com/cambista'
+const DATABASE = ['--database', URL]
+const BUCKET = ['--blobs', 's3://contents/of/cambista']
+const FOLDER = ['--blobs', 'nodes', '--blobs-shared']
+
+function placeBy(
+  words: string[],
+  env: Record<string, string> = {},
+  names: typeof WHOLE_PLACE | typeof PLACE = WHOLE_PLACE,
+) {
+  const { options, flags } = parseWords(words, [...names, 'no-migrate'], env)
+  const said: string[] = []
+  const place = placeOf(options, { flags, say: (text) => said.push(text) })
+  return { place, said: said.join('') }
+}
+
+const places: [words: string[], place: Place][] = [
+  [[], { dataDir: './cambista-data' }],
+  [['--data-dir', '/data'], { dataDir: '/data' }],
+  [
+    [...DATABASE, ...FOLDER],
+    { dataDir: './cambista-data', database: URL, blobs: { folder: resolve('nodes') } },
+  ],
+  [[...DATABASE, ...BUCKET], inBucket({ bucket: 'contents', prefix: 'of/cambista' })],
+  [[...DATABASE, '--blobs', 's3://contents'], inBucket({ bucket: 'contents', prefix: '' })],
+  [[...DATABASE, '--blobs', 's3://contents/a/'], inBucket({ bucket: 'contents', prefix: 'a' })],
+  [
+    [...DATABASE, ...BUCKET, '--s3-endpoint', 'http://127.0.0.1:9000', '--s3-region', 'cr'],
+    inBucket({ bucket: 'contents', prefix: 'of/cambista', endpoint: 'http://127.0.0.1:9000', region: 'cr' }),
+  ],
+]
+for (const [words, place] of places) {
+  test(`the data of \`${words.join(' ')}\``, () => {
+    const found = placeBy(words)
+    assert.deepEqual(JSON.parse(JSON.stringify(found.place)), place)
+    assert.equal(found.said, '')
+  })
+}
+
+test('variables say the same as flags', () => {
+  const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 'nodes', CAMBISTA_BLOBS_SHARED: '1' }
+  assert.deepEqual(placeBy([], env), placeBy([...DATABASE, ...FOLDER]))
+})
+
+test('a command that needs no contents is not asked where they are', () => {
+  assert.deepEqual(placeBy(DATABASE, {}, PLACE).place, {
+    dataDir: './cambista-data',
+    database: URL,
+    blobs: undefined,
+  })
+})
+
+const refused: [words: string[], message: RegExp][] = [
+  [DATABASE, /^--database needs a place for .* --blobs s3:\/\/BUCKET\/PREFIX, or --blobs DIR --blobs-shared/],
+  [
+    [...DATABASE, '--blobs', 'nodes'],
+    /^other nodes would not find .* nodes: give --blobs s3:.* --blobs-shared/,
+  ],
+  [[...DATABASE, ...BUCKET, '--blobs-shared'], /^--blobs-shared is for a directory/],
+  [[...DATABASE, ...FOLDER, '--s3-region', 'cr'], /^--s3-region is for a bucket/],
+  [[...DATABASE, ...FOLDER, '--s3-endpoint', 'http://a'], /^--s3-endpoint is for a bucket/],
+  [[...DATABASE, '--database-file', 'x'], /^--database and --database-file .* both given/],
+  [BUCKET, /^--blobs goes with --database/],
+  [['--blobs', 'nodes'], /^--blobs goes with --database/],
+  [['--blobs-shared'], /^--blobs-shared goes with --database/],
+  [['--s3-endpoint', 'http://a'], /^--s3-endpoint goes with --database/],
+  [['--s3-region', 'cr'], /^--s3-region goes with --database/],
+  [['--no-migrate'], /^--no-migrate goes with --database/],
+  [[...DATABASE, '--blobs', 's3://'], /^--blobs must be s3:\/\/BUCKET\/PREFIX/],
+  [
+    [...DATABASE, '--blobs', 's3://key:secret@contents'],
+    /^--blobs must be s3:.* not "s3:\/\/\*\*\*@contents"$/,
+  ],
+  [[...DATABASE, '--blobs', 'gs://contents'], /^--blobs must be s3:/],
+]
+for (const [words, message] of refused) {
+  test(`refused: ${words.join(' ')}`, () => {
+    assert.throws(() => placeBy(words), { code: 'usage', message })
+  })
+}
+
+const ADDRESS = 'postgres://cambista:s3cr3t@db.example.com/cambista'
+
+test('a password in a flag is warned of, and one in the environment or in a file is not', (t) => {
+  const { said } = placeBy(['--database', ADDRESS, ...FOLDER])
+  assert.match(said, /ps shows it/)
+  assert.match(said, /CAMBISTA_DATABASE or --database-file.*PGPASSFILE/)
+  assert.doesNotMatch(said, /s3cr3t/)
+  assert.equal(placeBy(FOLDER, { CAMBISTA_DATABASE: ADDRESS }).said, '')
+  const found = placeBy(['--database-file', fileWith(t, `${ADDRESS}\n`), ...FOLDER])
+  assert.deepEqual([found.said, found.place.database], ['', ADDRESS])
+})
+
+test('a file of the address that is empty or not there is a failure that names it', (t) => {
+  const file = fileWith(t, '\n')
+  assert.throws(() => placeBy(['--database-file', file, ...FOLDER]), {
+    code: 'failed',
+    message: new RegExp(file),
+  })
+  assert.throws(() => placeBy(['--database-file', `${file}.no`, ...FOLDER]), {
+    code: 'failed',
+    message: /ENOENT/,
+  })
+})
+
+test('a data directory beside a database is ignored, with a word', () => {
+  const { place, said } = placeBy([...DATABASE, ...FOLDER, '--data-dir', '/data'])
+  assert.equal(place.database, URL)
+  assert.match(said, /^cambista: --data-dir \/data is ignored/)
+})
+
+test('a command line ends with exit code 2 and opens nothing', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const mistakes = [
+    ['serve', '--data-dir', dataDir, ...BUCKET],
+    ['serve', ...DATABASE],
+    ['document', 'export', '1', '--out', join(dataDir, 'x'), ...DATABASE],
+    ['key', 'list', '--database', 'postgers://u:s3cr3t@h/d'],
+    ['key', 'list', '--database', 'postgres://u:s3c/r3t@h/d'],
+    ['key', 'list', '--database', 'postgres://h/d'],
+    ['key', 'list', '--database', 'postgres://u:s3cr3t@h/d?sslmode=prefer'],
+  ]
+  for (const words of mistakes) {
+    const { code, err } = await runCommand(words)
+    assert.equal(code, 2, words.join(' '))
+    assert.doesNotMatch(err, /s3c/)
+  }
+})
+
+function inBucket(blobs: Place['blobs']): Place {
+  return { dataDir: './cambista-data', database: URL, blobs }
+}
+
+function fileWith(t: TestContext, text: string): string {
+  const file = join(temporaryDirectory(t), 'address')
+  writeFileSync(file, text)
+  return file
+}

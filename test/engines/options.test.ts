@@ -1,0 +1,82 @@
+// The options of several nodes, from command lines to the database and the folder that they name.
+
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { addressOf } from '../../src/store/postgres/address.ts'
+import { postgresAddressOf } from '../support/postgres/database.ts'
+import { postgresSchemaFor } from '../support/postgres/server.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { runCommand, startCommand, until } from '../support/terminal.ts'
+
+type Node = { url: string; printed: { err: string } }
+
+async function nodesOver(t: TestContext) {
+  const dir = temporaryDirectory(t)
+  const database = await postgresAddressOf(dir, t)
+  const contents = join(dir, 'contents')
+  const env = { CAMBISTA_DATABASE: database, CAMBISTA_BLOBS: contents, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
+  const start = async (...more: string[]): Promise<Node> => {
+    const { printed, stop, ended } = startCommand(['serve', '--port', '0', '--no-scheduler', ...more], env)
+    t.after(async () => {
+      stop()
+      assert.equal((await ended).code, 0)
+    })
+    await until(() => /listening url=\S+/.test(printed.err))
+    return { url: /listening url=(\S+)/.exec(printed.err)?.[1] ?? '', printed }
+  }
+  const made = async (...words: string[]) => {
+    const { code, out, err } = await runCommand(words, env)
+    assert.equal(code, 0, err)
+    return out.trim()
+  }
+  return { dir, database, contents, env, start, made }
+}
+
+test('two nodes and commands work on one database and one folder, and no data directory is made', async (t) => {
+  const nodes = await nodesOver(t)
+  const { start, made, contents } = nodes
+  const [one, other] = [await start(), await start('--data-dir', join(nodes.dir, 'data'))]
+  await made('company', 'create', '--name', 'Acme', '--code', 'ACME', '--id', '1')
+  await made('owner', 'create', '--name', 'Ana', '--company', '1', '--id', '1')
+  await made('agent', 'create', '--company', '1', '--name', 'Lector', '--id', '1')
+  const token = await made('token', 'create', 'erp', '--allow', 'documents:POST', '--allow', 'documents:GET')
+  const authorization = `Bearer ${token}`
+  const upload = `${one.url}/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=factura.txt`
+  await until(async () => {
+    const answer = await fetch(upload, { method: 'POST', headers: { authorization }, body: 'Factura 1' })
+    return answer.status === 200
+  })
+  const list = await fetch(`${other.url}/api/v1/documents`, { headers: { authorization } })
+  const [first] = ((await list.json()) as { documents: { id: number }[] }).documents
+  assert.ok(first)
+  const content = await fetch(`${other.url}/api/v1/documents/${first.id}/content`, {
+    headers: { authorization },
+  })
+  assert.equal(await content.text(), 'Factura 1')
+  assert.equal(await made('document', 'export', String(first.id)), 'Factura 1')
+  assert.ok(readdirSync(contents).includes('tmp'))
+  assert.equal(existsSync(join(nodes.dir, 'data')), false)
+  assert.equal(existsSync('cambista-data'), false)
+})
+
+test('commands that change something say in which database, without a user or a password', async (t) => {
+  const { env, database } = await nodesOver(t)
+  const said: string[] = []
+  const { run } = await import('../../src/main.ts')
+  const stop = new AbortController().signal
+  const terminal = { env, out() {}, err: (text: string) => said.push(text), interactive: false, stop }
+  assert.equal(await run(['key', 'create', 'erp'], terminal), 0)
+  assert.ok(said.includes(`database: ${addressOf(database).name}\n`), said.join(''))
+})
+
+test('--no-migrate makes no tables, and serves where they are', async (t) => {
+  const { start } = await nodesOver(t)
+  await start('--no-migrate')
+  const empty = await postgresSchemaFor(t)
+  const words = ['serve', '--port', '0', '--no-migrate', '--blobs', temporaryDirectory(t), '--blobs-shared']
+  const { code, err } = await runCommand(words, { CAMBISTA_DATABASE: empty })
+  assert.equal(code, 1)
+  assert.match(err, /run cambista database migrate, or leave out --no-migrate/)
+})
