@@ -37,6 +37,11 @@ export function isConnectionLost(error: unknown): boolean {
   return ENDS.test(codeOf(error))
 }
 
+/** The error of a commit of which it was found out that it did not happen. */
+export function asNotCommitted(cause: unknown): Error {
+  return Object.assign(new Error('the connection was lost before a commit', { cause }), { code: LOST })
+}
+
 export function commitUnknown(cause: unknown): Error {
   const message = 'the connection was lost while a transaction was committed'
   return Object.assign(new Error(message, { cause }), { code: COMMIT_UNKNOWN })

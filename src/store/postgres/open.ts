@@ -59,7 +59,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       const sentAt = machine()
       const { rows } = await ask<MetaRow>(
         looks,
-        `select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta`,
+        `select epoch, data_revision, access_revision, documents_revision + turn as documents_revision,
+           clock_timestamp() as told
+         from meta, document_order`,
       )
       const [row] = rows
       if (!row) throw new AppError('unavailable', 'The database has no data')
