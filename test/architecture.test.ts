@@ -31,7 +31,7 @@ const LAYERS = [
   ],
   ['sync', 'import'],
   'hooks',
-  ['domain', 'doctor', 'backup', 'documents', 'hooks', 'directory', 'rates'],
+  ['domain', 'doctor', 'move', 'backup', 'documents', 'hooks', 'directory', 'rates'],
   ['providers', ...foldersIn('src/providers')],
   ['store', 'rates', 'directory', 'secrets', 'hooks', 'nodes', 'backup', 'blobs', 'postgres', 'sqlite'],
   'spreadsheets',

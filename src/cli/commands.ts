@@ -6,6 +6,7 @@ import { backupRestore } from './commands/backup-restore.ts'
 import { certCreate } from './commands/certificates/cert.ts'
 import { compatCert } from './commands/certificates/stand-in.ts'
 import { completionOf } from './commands/completion.ts'
+import { databaseMigrate, databaseRestored } from './commands/database/database.ts'
 import { demo } from './commands/demo.ts'
 import { agentActivate, agentCreate, agentDeactivate, agentList } from './commands/directory/agent.ts'
 import { companyCreate, companyList, companyUpdate } from './commands/directory/company.ts'
@@ -95,6 +96,7 @@ export const GROUPS = [
     ],
   },
   { title: 'Back up and restore', commands: [backupCreate, backupVerify, backupRestore] },
+  { title: 'Let several machines share the data', commands: [databaseMigrate, databaseRestored] },
   { title: 'This program', commands: [manual, completionOf(() => COMMANDS), version] },
 ] as const satisfies readonly CommandGroup[]
 

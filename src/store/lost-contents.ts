@@ -33,6 +33,17 @@ export async function selectLostAmong(db: Db, contents: Iterable<string>): Promi
   return [...lost]
 }
 
+/** Notes that contents are lost; of what is known to be so nothing changes. */
+export async function insertLostContents(db: Db, contents: readonly LostContent[]): Promise<void> {
+  for (let at = 0; at < contents.length; at += AT_ONCE) {
+    await db
+      .insertInto('lost_contents')
+      .values(contents.slice(at, at + AT_ONCE))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+}
+
 /** Forgets that contents were lost: they are there again, or no row names them any more. */
 export async function deleteLostContents(db: Db, contents: readonly string[]): Promise<void> {
   for (const some of portionsOf(contents, AT_ONCE)) {

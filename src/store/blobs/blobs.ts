@@ -19,7 +19,7 @@ export type Blobs = BlobReader & {
    * An upload of the same content has claimed it before, and then a row names it, or claims it afterwards.
    */
   release(trx: Db, sha256: string): Promise<boolean>
-  /** The names of all contents: each its SHA-256, or its object where contents are objects. */
+  /** The names of all contents, rising: each its SHA-256, or its object where contents are objects. */
   list(): AsyncGenerator<string>
   /** When what has this name was written; undefined when there is none. */
   writtenAt(name: string): Promise<Date | undefined>

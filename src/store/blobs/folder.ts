@@ -138,5 +138,5 @@ export async function freeBytes(dir: string): Promise<number> {
 
 async function namesIn(fs: BlobFs, path: string, wanted: RegExp): Promise<string[]> {
   const names = (await unlessMissing(fs.readdir(path))) ?? []
-  return names.filter((name) => wanted.test(name))
+  return names.filter((name) => wanted.test(name)).sort()
 }

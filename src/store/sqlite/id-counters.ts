@@ -2,12 +2,10 @@
 // two things: not after a restore, which leaves out what was given since the backup, and not after a migration.
 
 import type Sqlite from 'better-sqlite3'
+import { raisedAbove } from '../ids.ts'
 
 /** The highest id that each table has given out so far. */
 export type Counters = Record<string, number>
-
-const STEP = 1_000_000
-const HIGHEST = Number.MAX_SAFE_INTEGER // 2^53-1: what JSON carries exactly
 
 /** The counter of each table that has one, 0 for a table that never had a row. */
 export function readCounters(sqlite: Sqlite.Database): Counters {
@@ -19,15 +17,11 @@ export function readCounters(sqlite: Sqlite.Database): Counters {
   return Object.fromEntries(tables.map((table) => [table, Number(counter.get(table))]))
 }
 
-/**
- * Moves each counter 1,000,000 above what it is and what `above` says, so that no id is given again that a client may
- * have seen. An ERP may have chosen ids near 2^53: there it moves by half of what is left.
- */
+/** Moves each counter above what it is and what `above` says. */
 export function raiseCounters(sqlite: Sqlite.Database, above: Counters = {}): Counters {
   const raised: Counters = {}
   for (const [table, counter] of Object.entries(readCounters(sqlite))) {
-    const from = Math.max(counter, above[table] ?? 0)
-    raised[table] = from + Math.max(0, Math.min(STEP, Math.floor((HIGHEST - from) / 2)))
+    raised[table] = raisedAbove(Math.max(counter, above[table] ?? 0))
   }
   writeCounters(sqlite, raised)
   return raised

@@ -129,6 +129,13 @@ Con --without-damaged se restaura todo menos los contenidos que faltan o están 
 falla. Junto al directorio de datos, <data-dir>.damaged.json enumera entonces los documentos que perdieron su
 contenido, <data-dir>.damaged/ tiene los archivos alterados, y el código de salida es 3. Un contenido así se responde
 con 410, y se recupera al cargar de nuevo los mismos bytes.`,
+  'database migrate': `El servidor hace lo mismo al iniciar, salvo con --no-migrate. Los nodos de la versión anterior pueden seguir en marcha
+mientras tanto. Si se interrumpe, el mismo comando continúa donde quedó.`,
+  'database restored': `Para cuando el administrador devolvió la base de datos a un momento anterior. Antes de iniciar ningún nodo: los ids
+nuevos empiezan 1 000 000 por encima, para que ninguno signifique dos cosas; los clientes no toman por vigente nada de
+lo que guardaron; de lo que se respondió desde entonces as_of dice que no se sabe; y se buscan todos los contenidos:
+el que falta se responde con 410, y se recupera al cargar de nuevo los mismos bytes. Lo que se revocó después de aquel
+momento vuelve a ser válido: hay que revocarlo otra vez.`,
   completion: `Solo para esta terminal:
   source <(cambista completion bash)
 Para todos los usuarios, desde su próximo inicio de sesión:

@@ -86,6 +86,10 @@ export const SUMMARIES: Record<CommandName, string> = {
     'verifica el respaldo más reciente de un juego, o el que indique DIR: la base de datos y cada byte de los documentos',
   'backup restore':
     'crea un directorio de datos nuevo con el respaldo más reciente de un juego, o con el que indique DIR',
+  'database migrate':
+    'crea las tablas de una base de datos que varios nodos comparten, o las lleva a esta versión',
+  'database restored':
+    'después de que el administrador restauró la base de datos a un momento anterior, y antes de iniciar ningún nodo',
   manual: 'imprime un tema del manual; sin tema, la lista de los que hay',
   completion: 'imprime lo que hace que la terminal complete comandos y opciones',
   version: 'imprime la versión, igual que --version y -v',

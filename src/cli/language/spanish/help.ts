@@ -30,6 +30,7 @@ const TITLES: Record<Title, string> = {
   'Tell other programs what happens': 'Avisar a otros programas',
   'Choose the rates, see their corrections': 'Elegir los tipos de cambio y ver sus correcciones',
   'Back up and restore': 'Respaldar y restaurar',
+  'Let several machines share the data': 'Compartir los datos entre varias máquinas',
   'This program': 'Este programa',
 }
 

@@ -128,6 +128,7 @@ export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
   'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
   mcp: { url: 'dirección del servidor al que se pregunta' },
+  'database migrate': { 'dry-run': 'solo imprime el SQL' },
   import: { 'dry-run': 'solo cuenta lo que se guardaría' },
   'cert create': {
     host: 'nombre o dirección IP con que preguntan los clientes; varios se separan por comas o se repite la opción',

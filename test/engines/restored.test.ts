@@ -1,0 +1,128 @@
+// What is told to a database that was put back to an earlier moment: who ran then runs no more, nothing that was said since is
+// said again of something else, and what is not there is known.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { renewDatabase } from '../../src/domain/move/restored.ts'
+import { atomically, type Engine } from '../../src/store/engine.ts'
+import { tablesWithCounters } from '../../src/store/ids.ts'
+import { selectLostContents } from '../../src/store/lost-contents.ts'
+import { selectMeta } from '../../src/store/meta.ts'
+import { selectSequences } from '../../src/store/postgres/maintenance/sequences.ts'
+import { selectRecordBounds } from '../../src/store/rates/record.ts'
+import { openNode } from '../support/postgres/database.ts'
+import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+
+const THEN = Date.parse('2026-03-24T12:00:00.000Z')
+const CREATED = { created_at: '2026-03-24T12:00:00.000Z' }
+const [KEPT, GONE, KNOWN] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string]
+
+test('a database that was put back is another one from then on', async (t) => {
+  const { node, url } = await putBack(t)
+  const before = await selectMeta(node.db)
+  const looked = await node.look()
+  const { epoch } = await renewed(node, [KEPT])
+  assert.notEqual(epoch, before.epoch)
+  assert.equal((await selectMeta(node.db)).epoch, epoch)
+  const after = await node.look()
+  for (const which of ['data', 'access', 'documents'] as const)
+    assert.notEqual(after[which], looked[which], which)
+  assert.deepEqual(await ask(url, 'select * from login_links'), [])
+  assert.deepEqual(await ask(url, 'select object from removed_objects'), [{ object: GONE.slice(1) }])
+})
+
+test('ids begin a million above all that may have been given', async (t) => {
+  const { node } = await putBack(t)
+  const { ids } = await renewed(node, [KEPT])
+  assert.deepEqual(Object.keys(ids).sort(), tablesWithCounters().sort())
+  assert.equal(ids.companies, 1_000_900)
+  assert.equal(ids.agents, Number.MAX_SAFE_INTEGER - 5, 'half of what is left')
+  assert.equal(ids.documents, 1_000_000)
+  const made = await node.db
+    .insertInto('companies')
+    .values({ name: 'B', code: 'B', ...CREATED })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  assert.equal(made.id, 1_000_901)
+  const rest = (await selectSequences(node.db)).filter(({ table }) => !(table in ids))
+  assert.deepEqual(
+    rest.map(({ given }) => given).filter((given) => given > 1000),
+    [],
+    'providers and series keep theirs',
+  )
+})
+
+test('what was answered since is a gap of the record, from the last sign of life on', async (t) => {
+  const { node } = await putBack(t)
+  const { gap } = await renewed(node, [KEPT])
+  assert.ok(gap)
+  assert.equal(gap.from, THEN + 50_000 - 15_000, 'when the lease of the scheduler was renewed')
+  assert.ok(Math.abs(gap.to - Date.now()) < 600_000)
+  assert.deepEqual((await selectRecordBounds(node.db)).gaps, [gap])
+})
+
+test('contents that were not put back are known to be lost, and no others', async (t) => {
+  const { node } = await putBack(t)
+  const found = await renewed(node, [KEPT, 'd'.repeat(64)])
+  assert.deepEqual([found.contents, found.lost], [3, 2])
+  const lost = await selectLostContents(node.db)
+  assert.deepEqual(
+    lost.map(({ sha256, fault }) => [sha256, fault]),
+    [
+      [GONE, 'is missing'],
+      [KNOWN, 'was altered'],
+    ],
+  )
+})
+
+test('it is refused while a node has a task, and whoever had one then writes nothing any more', async (t) => {
+  const { node, url } = await putBack(t)
+  const lock = await node.takeLock('sync')
+  assert.ok(lock)
+  await assert.rejects(renewed(node, []), /a node has a task .+\(sync: on host .+\): stop all nodes/)
+  await lock.release()
+  const old = await node.takeLock('janitor')
+  assert.ok(old)
+  await node.db.transaction().execute((trx) => old.check(trx))
+  // As if it had been stopped for longer than its lease: it believes that it has it.
+  await ask(url, `update leases set expires_at = clock_timestamp() - interval '1 s'`)
+  await renewed(node, [])
+  await assert.rejects(
+    atomically(node.db, async () => {}, old),
+    /another node has the task janitor/,
+  )
+})
+
+/** Its rows are of then: leases, ids that were given and taken back, contents. */
+async function putBack(t: TestContext): Promise<{ node: Engine; url: string }> {
+  const url = await postgresSchemaFor(t)
+  const node = await openNode(t, url)
+  await ask(
+    url,
+    `insert into leases (name, holder, fence, taken_at, expires_at) values
+       ('scheduler', 'host a, pid 1, x', 3, to_timestamp(${THEN / 1000}), to_timestamp(${THEN / 1000 + 50}));
+     insert into companies (id, name, code, created_at) values (7, 'A', 'A', 'then');
+     select setval('companies_id_seq', 900);
+     insert into agents (id, company_id, name, created_at) values (${Number.MAX_SAFE_INTEGER - 10}, 7, 'A', 'then');
+     insert into providers (id, code, name, country) values (1, 'p', 'P', 'CR');
+     insert into catalogue_changes (changed_at, kind, provider_id) values (${THEN}, 'added', 1);
+     insert into api_keys (id, name, hash, created_at) values (1, 'k', 'h', 'then');
+     insert into login_links (hash, key_id, ends_at) values ('${KEPT}', 1, 'then');
+     insert into contents (sha256, size, created_at)
+       values ('${KEPT}', 1, 'then'), ('${GONE}', 1, 'then'), ('${KNOWN}', 1, 'then');
+     insert into lost_contents (sha256, fault, since) values ('${KNOWN}', 'was altered', 'before');
+     insert into removed_objects (object, removed_at) values ('${KEPT}', 'then'), ('${GONE.slice(1)}', 'then')`,
+  )
+  return { node, url }
+}
+
+/** Contents of these names are there. */
+function renewed(node: Engine, names: readonly string[]) {
+  const blobs = {
+    async *list() {
+      yield* names
+    },
+    writtenAt: async (name: string) => (names.includes(name) ? new Date(0) : undefined),
+  }
+  return renewDatabase({ db: node.db, clock: node.clock, blobs })
+}
