@@ -12,7 +12,13 @@ import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { placeOf } from './cli/place/place.ts'
-import { readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
+import {
+  readLibrarySettings,
+  readSettings,
+  SETTINGS_FILE,
+  type Settings,
+  withSettings,
+} from './cli/settings.ts'
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { asJournalErrors } from './log.ts'
@@ -90,7 +96,11 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   const { changesData } = command
   const say = (text: string) => terminal.err(text)
   let known: Place | undefined
-  const place = () => (known ??= placeOf(options, { flags: parsed.flags, say }))
+  const place = () => {
+    known ??= placeOf(options, { flags: parsed.flags, say })
+    if (known.database !== undefined) lendToLibraries(settings)
+    return known
+  }
   const hasPlace = options['data-dir'] !== undefined
   const env = withSettings(terminal.env, settings)
   return command.run({
@@ -101,6 +111,11 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     place: hasPlace ? place : undefined,
     withDatabase: hasPlace ? databaseIn(place, { changesData, say }) : undefined,
   })
+}
+
+/** They look at the environment of the process by themselves. */
+function lendToLibraries(settings: Settings): void {
+  for (const [name, value] of Object.entries(readLibrarySettings(settings))) process.env[name] ||= value
 }
 
 /** Loaded only where there is something to say: a start of the server needs no languages. The journal is English. */

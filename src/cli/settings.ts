@@ -1,12 +1,16 @@
 // The service's settings on this machine. systemd hands the file to the service; every command takes it below
 // flags and environment, so that `sudo cambista key create erp` makes a key of the service.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Environment } from './args.ts'
 import { TOKEN_VARIABLES } from './provider-options.ts'
 
 export const SETTINGS_FILE = '/etc/cambista/cambista.env'
+
+const OURS = /^CAMBISTA_[\w-]+$/
+const OF_LIBRARIES = /^(AWS_\w+|PGPASS(FILE|WORD))$/
+const DATABASE = ['CAMBISTA_DATABASE', 'CAMBISTA_DATABASE_FILE']
 
 export type Settings = {
   file: string
@@ -27,6 +31,8 @@ export function readSettings(file: string | undefined, env: Environment): Settin
     const values = parseEnvironmentFile(readFileSync(file, 'utf8'))
     // The two say one thing, and a token file is looked at first: below a token it must not be seen at all.
     for (const { token, file } of TOKEN_VARIABLES) if (env[token]) delete values[file]
+    // One of these in the environment is in place of the other one here.
+    if (DATABASE.some((name) => env[name])) for (const name of DATABASE) delete values[name]
     return { ...none, values }
   } catch (error) {
     const code = codeOf(error)
@@ -34,6 +40,16 @@ export function readSettings(file: string | undefined, env: Environment): Settin
     if (code === 'EACCES') return { ...none, hidden: true }
     throw new AppError('failed', `cannot read the service's settings: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/**
+ * What the clients of PostgreSQL and S3 look for in the environment themselves, such as AWS_ACCESS_KEY_ID, as the settings
+ * have it: systemd gives it to the service, and to commands nobody else would.
+ */
+export function readLibrarySettings({ file, hidden }: Settings): Environment {
+  return file === '' || hidden || !existsSync(file)
+    ? {}
+    : parseEnvironmentFile(readFileSync(file, 'utf8'), OF_LIBRARIES)
 }
 
 /** An environment with the settings below it. An empty variable is an unset one. */
@@ -44,10 +60,10 @@ export function withSettings(env: Environment, { values }: Settings): Environmen
 }
 
 /**
- * The variables of ours in a file that systemd reads as EnvironmentFile=, understood as it does. (Node's
+ * The variables in a file, those of ours unless told, that systemd reads as EnvironmentFile=, understood as it does. (Node's
  * util.parseEnv cuts values at a #, and knows other quotes and escapes.)
  */
-export function parseEnvironmentFile(text: string): Environment {
+export function parseEnvironmentFile(text: string, wanted = OURS): Environment {
   const values: Environment = {}
   let at = 0
   const take = (pattern: RegExp) => {
@@ -72,7 +88,7 @@ export function parseEnvironmentFile(text: string): Environment {
     const name = take(/[^\r\n][^=\r\n]*/y)?.[0].trimEnd() ?? ''
     if (!take(/=/y)) continue
     const value = takeValue()
-    if (/^CAMBISTA_[\w-]+$/.test(name)) values[name] = value
+    if (wanted.test(name)) values[name] = value
   }
   return values
 }

@@ -24,6 +24,8 @@ const PLAIN = /^\/[\p{L}\p{N} ._@:+=,/-]*$/u
  * @throws AppError `usage` or `failed`
  */
 export function checkBackupDir(machine: Machine, dir: string, dataDir: string): void {
+  if (isInDatabase(machine))
+    throw new AppError('usage', `--backup-dir is for a data directory: ${SETTINGS_FILE} names a database`)
   const wrong = faultOf(dir)
   if (wrong !== undefined) throw new AppError('usage', `--backup-dir ${wrong}, not ${JSON.stringify(dir)}`)
   const place = join(machine.root, dir)
@@ -64,11 +66,31 @@ export function backupDirIn(machine: Machine): string | undefined {
   return settingsOf(machine)[VARIABLE] || undefined
 }
 
-/** The unit that lets the service write where its backups go. */
-export function unitWith(unit: string, dir: string | undefined): string {
-  if (dir === undefined || dir === BACKUPS || faultOf(dir) !== undefined) return unit
+/** The unit that lets the service write where its backups go, and where it keeps contents that other nodes see too. */
+export function unitWith(unit: string, backupDir: string | undefined, contentsDir?: string): string {
+  const dirs = [backupDir, contentsDir].filter((dir) => dir !== undefined && dir !== BACKUPS)
   const writable = `ReadWritePaths=-${BACKUPS}\n`
-  return unit.replace(writable, `${writable}ReadWritePaths="-${dir}"\n`)
+  const lines = dirs
+    .filter((dir) => faultOf(dir ?? '') === undefined)
+    .map((dir) => `ReadWritePaths="-${dir}"\n`)
+  // Below a mount that is missing it would write where no other node looks.
+  const mounted = contentsDir !== undefined && faultOf(contentsDir) === undefined
+  const after = 'After=network-online.target\n'
+  return unit
+    .replace(writable, writable + lines.join(''))
+    .replace(after, mounted ? `${after}RequiresMountsFor="${contentsDir}"\n` : after)
+}
+
+/** Whether the data are in a database that nodes share, as the settings say, which is then not the service's to back up. */
+export function isInDatabase(machine: Machine): boolean {
+  const settings = settingsOf(machine)
+  return ['database', 'database-file'].some((name) => settings[variableOf(name)])
+}
+
+/** Where contents are that other nodes see too; undefined: nowhere, or in a bucket. */
+export function contentsDirIn(machine: Machine): string | undefined {
+  const dir = isInDatabase(machine) ? settingsOf(machine)[variableOf('blobs')] : undefined
+  return dir?.includes('://') ? undefined : dir || undefined
 }
 
 /** The data directory of the service, as its settings say. */

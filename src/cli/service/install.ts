@@ -6,7 +6,6 @@ import { basename, dirname, join } from 'node:path'
 import { readAsset, VERSION } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
 import { PROVIDERS } from '../../providers/list.ts'
-import { serve } from '../commands/serve.ts'
 import {
   copyExecutable,
   ensureDirectory,
@@ -18,25 +17,25 @@ import {
   writeOwn,
 } from '../host.ts'
 import { variableOf } from '../option-names.ts'
-import { type OptionName, optionOf } from '../options.ts'
-import { named } from '../provider-options.ts'
 import { SETTINGS_FILE } from '../settings.ts'
-import { BACKUPS, backupDirIn, checkBackupDir, dataDirIn, turnOnBackups, unitWith } from './backup.ts'
+import {
+  BACKUPS,
+  backupDirIn,
+  checkBackupDir,
+  contentsDirIn,
+  dataDirIn,
+  isInDatabase,
+  turnOnBackups,
+  unitWith,
+} from './backup.ts'
+import { DATA_DIR, SETTINGS_DIR, TOKENS, USER } from './names.ts'
+import { settingsText } from './settings-file.ts'
 import { restartUnit } from './start.ts'
 
 const UNIT = 'cambista.service'
 const UNIT_FILE = `/etc/systemd/system/${UNIT}`
 const WANTED = `/etc/systemd/system/multi-user.target.wants/${UNIT}`
 const EXECUTABLE = '/usr/local/bin/cambista'
-const DATA_DIR = '/var/lib/cambista'
-const SETTINGS_DIR = dirname(SETTINGS_FILE)
-/** The tokens of the providers, and the files that they are in. */
-export const TOKENS = PROVIDERS.flatMap(({ settings: { token } }) => {
-  if (!token?.installed) return []
-  const { file, title } = token.installed
-  return { option: named(token), name: token.name, file: join(SETTINGS_DIR, file), title }
-})
-const USER = 'cambista'
 
 export function unitText(): string {
   const perToken = (line: (token: (typeof TOKENS)[number]) => string) => TOKENS.map(line)
@@ -83,11 +82,15 @@ export function installService(
   for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
   const changed = backupDir !== undefined && turnOnBackups(counting, backupDir, user, dataDir)
   const copied = copyExecutable(counting, EXECUTABLE, executable)
-  const written = writeOwn(counting, UNIT_FILE, unitWith(unitText(), backupDirIn(machine)))
+  const written = writeOwn(
+    counting,
+    UNIT_FILE,
+    unitWith(unitText(), backupDirIn(machine), contentsDirIn(machine)),
+  )
   if (machine.live) startUnit(counting, { written, changed: changed || copied })
   else enableInImage(counting)
   if (said === 0) machine.say(`nothing to do: cambista ${VERSION} is installed, enabled and running`)
-  if (backupDirIn(machine) === undefined) machine.say(NO_BACKUPS)
+  if (backupDirIn(machine) === undefined && !isInDatabase(machine)) machine.say(NO_BACKUPS)
   if (isNew) for (const line of NEXT) machine.say(line)
 }
 
@@ -113,51 +116,6 @@ export function uninstallService(machine: Machine): void {
   ]
   machine.say(`kept ${kept.join(', ')}`)
   machine.say(`commands still work on ${DATA_DIR} as long as there is ${SETTINGS_FILE}`)
-}
-
-/** The settings file of a new service: each option of serve, commented out where the default is meant. */
-export function settingsText(): string {
-  const head = `# Settings of cambista. systemd gives them to the service; every cambista command takes them too, below its
-# flags and environment. After a change: systemctl restart cambista
-`
-  const lines = serve.options.map((name) => {
-    const { help, fallback, value } = optionOf(name)
-    const chosen = CHOSEN[name]
-    const text = chosen?.value ?? fallback ?? (value === undefined ? '1' : '')
-    const setting = `${variableOf(name)}=${text.includes(' ') ? `"${text}"` : text}`
-    const remarks = [help, ...(chosen?.remarks ?? [])].map((line) => `# ${line}\n`)
-    return `\n${remarks.join('')}${chosen?.value === undefined ? '#' : ''}${setting}\n`
-  })
-  return head + lines.join('')
-}
-
-const TOKEN_COPY =
-  'for commands that root runs; the service always reads a copy of this one, made when it starts'
-
-const CHOSEN: { [name in OptionName]?: { value?: string; remarks: string[] } } = {
-  port: {
-    remarks: ['below 1024 it needs the drop-in that cambista service print --low-ports prints'],
-  },
-  'also-listen': {
-    remarks: ['several with commas between; https:// takes the certificates of CAMBISTA_TLS_CERT'],
-  },
-  'tls-cert': {
-    remarks: [`the user ${USER} must be able to read it: root:${USER}, mode 0640, not below /home or /root`],
-  },
-  'data-dir': {
-    value: DATA_DIR,
-    remarks: [
-      `another one must belong to the user ${USER}, and needs a drop-in (systemctl edit cambista):`,
-      '[Service] ReadWritePaths=DIR',
-    ],
-  },
-  'backup-dir': {
-    remarks: [
-      `sudo cambista service install --backup-dir DIR sets it, makes DIR and lets the service write there; by hand:`,
-      `the service may write into ${BACKUPS}, so mount the disk there`,
-    ],
-  },
-  ...Object.fromEntries(TOKENS.map(({ option, file }) => [option, { value: file, remarks: [TOKEN_COPY] }])),
 }
 
 const NO_BACKUPS =

@@ -4,7 +4,8 @@ import { packedExecutable } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
 import { command, type Terminal } from '../command.ts'
 import { type Machine, runHere } from '../host.ts'
-import { installService, TOKENS, uninstallService, unitText } from './install.ts'
+import { installService, uninstallService, unitText } from './install.ts'
+import { TOKENS } from './names.ts'
 
 const BOOTED_BY_SYSTEMD = '/run/systemd/system'
 

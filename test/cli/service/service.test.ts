@@ -249,3 +249,30 @@ function snapshot(root: string): string[] {
     return [name, mode, mtimeMs, ctimeMs].join(' ')
   })
 }
+
+test('with a database in the settings the unit lets it write contents once they are mounted, and backups are not ours', (t) => {
+  const { install, at } = machine(t)
+  install()
+  appendFileSync(
+    at(SETTINGS),
+    'CAMBISTA_DATABASE=postgres://cambista@db/cambista\nCAMBISTA_BLOBS=/mnt/cambista\n',
+  )
+  const said = install()
+  assert.ok(!said.includes(NO_BACKUPS), said.join('\n'))
+  const unit = readFileSync(at(UNIT), 'utf8').split('\n')
+  assert.ok(unit.includes('ReadWritePaths="-/mnt/cambista"'))
+  assert.ok(unit.indexOf('RequiresMountsFor="/mnt/cambista"') < unit.indexOf('[Service]'))
+  assert.ok(unit.includes('RequiresMountsFor="/mnt/cambista"'))
+  assert.throws(() => install('/mnt/backup'), {
+    code: 'usage',
+    message: /--backup-dir is for a data directory/,
+  })
+})
+
+test('with a bucket in the settings the unit is as it was', (t) => {
+  const { install, at } = machine(t)
+  install()
+  appendFileSync(at(SETTINGS), 'CAMBISTA_DATABASE_FILE=/etc/cambista/db\nCAMBISTA_BLOBS=s3://contents\n')
+  install()
+  assert.equal(readFileSync(at(UNIT), 'utf8'), unitText())
+})

@@ -6,7 +6,12 @@ import { type Environment, parseWords } from '../../../src/cli/args.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
 import { PROVIDER_OPTIONS } from '../../../src/cli/provider-options.ts'
 import { settingsOfProviders } from '../../../src/cli/provider-settings.ts'
-import { parseEnvironmentFile, readSettings, withSettings } from '../../../src/cli/settings.ts'
+import {
+  parseEnvironmentFile,
+  readLibrarySettings,
+  readSettings,
+  withSettings,
+} from '../../../src/cli/settings.ts'
 import { run } from '../../../src/main.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -166,4 +171,25 @@ for (const [text, expected] of files) {
 test('settings are not asked for an option that is for one call', () => {
   const settings = { file: 'f', values: { CAMBISTA_JSON: '1' } }
   assert.equal(parseWords([], ['json'], {}, settings).options.json, false)
+})
+
+test('one of the variables of the database in the environment is in place of the other one in the settings', (t) => {
+  const { file } = machine(t, () => 'CAMBISTA_DATABASE_FILE=/etc/cambista/database\nCAMBISTA_PORT=1\n')
+  assert.deepEqual(readSettings(file, { CAMBISTA_DATABASE: 'postgres://a@b/c' }).values, {
+    CAMBISTA_PORT: '1',
+  })
+  const kept = { CAMBISTA_DATABASE_FILE: '/etc/cambista/database', CAMBISTA_PORT: '1' }
+  assert.deepEqual(readSettings(file, { CAMBISTA_DATABASE: '' }).values, kept)
+})
+
+test('what the clients of PostgreSQL and S3 look for themselves is in the settings too', (t) => {
+  const text =
+    'AWS_ACCESS_KEY_ID=key\nAWS_REGION="cr"\nPGPASSFILE=/etc/cambista/pgpass\nPATH=/evil\nNODE_OPTIONS=x\n'
+  const { file } = machine(t, () => text)
+  const settings = readSettings(file, {})
+  assert.deepEqual(settings.values, {})
+  const expected = { AWS_ACCESS_KEY_ID: 'key', AWS_REGION: 'cr', PGPASSFILE: '/etc/cambista/pgpass' }
+  assert.deepEqual(readLibrarySettings(settings), expected)
+  assert.deepEqual(readLibrarySettings({ ...settings, hidden: true }), {})
+  assert.deepEqual(readLibrarySettings(readSettings(undefined, {})), {})
 })
