@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
+import { run } from '../../src/main.ts'
 import { addressOf } from '../../src/store/postgres/address.ts'
 import { postgresAddressOf } from '../support/postgres/database.ts'
 import { postgresSchemaFor } from '../support/postgres/server.ts'
@@ -64,19 +66,44 @@ test('two nodes and commands work on one database and one folder, and no data di
 test('commands that change something say in which database, without a user or a password', async (t) => {
   const { env, database } = await nodesOver(t)
   const said: string[] = []
-  const { run } = await import('../../src/main.ts')
   const stop = new AbortController().signal
   const terminal = { env, out() {}, err: (text: string) => said.push(text), interactive: false, stop }
   assert.equal(await run(['key', 'create', 'erp'], terminal), 0)
   assert.ok(said.includes(`database: ${addressOf(database).name}\n`), said.join(''))
 })
 
-test('--no-migrate makes no tables, and serves where they are', async (t) => {
+test('MCP without a server reads the database, and a link to the page needs its address', async (t) => {
+  const { env, made } = await nodesOver(t)
+  await made('key', 'create', 'erp')
+  const call = { name: 'list_series', arguments: {} }
+  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+  const said: string[] = []
+  const terminal = {
+    ...{ env, interactive: false, stop: new AbortController().signal },
+    out: (text: string | Uint8Array) => said.push(String(text)),
+    err: (text: string) => said.push(text),
+    input: () => Readable.from([`${JSON.stringify(asked)}\n`]),
+  }
+  assert.equal(await run(['mcp'], terminal), 0)
+  assert.match(said.join(''), /bccr/)
+  const link = await runCommand(['web', '--key', 'erp'], env)
+  assert.deepEqual([link.code, link.out], [2, ''])
+  assert.match(link.err, /with --database give --url/)
+  assert.match(
+    await made('web', '--key', 'erp', '--url', 'https://rates.example'),
+    /^https:\/\/rates.example\/#login=/,
+  )
+})
+
+test('--no-migrate makes no tables, as commands that only look, and serves where they are', async (t) => {
   const { start } = await nodesOver(t)
   await start('--no-migrate')
   const empty = await postgresSchemaFor(t)
   const words = ['serve', '--port', '0', '--no-migrate', '--blobs', temporaryDirectory(t), '--blobs-shared']
   const { code, err } = await runCommand(words, { CAMBISTA_DATABASE: empty })
   assert.equal(code, 1)
-  assert.match(err, /run cambista database migrate, or leave out --no-migrate/)
+  assert.match(err, /run cambista database migrate, or cambista serve without --no-migrate/)
+  const list = await runCommand(['key', 'list'], { CAMBISTA_DATABASE: empty })
+  assert.equal(list.code, 1)
+  assert.match(list.err, /run cambista database migrate/)
 })

@@ -5,6 +5,8 @@ import { AppError } from '../../errors.ts'
 import type { Owner } from '../../store/backup/new-data-dir.ts'
 import { backupNames, findBackup } from '../../store/backup/set.ts'
 import { command, printResult } from '../command.ts'
+import { PLACE } from '../place/options.ts'
+import { refuseBackups } from '../place/place.ts'
 import { count, openChecking, SET, whatIsIn } from './backup.ts'
 
 const SHOWN = 20 // of the contents that are not there: the list has them all
@@ -22,10 +24,11 @@ owner of the backup. New ids begin 1,000,000 above those of the backup, so that 
 --without-damaged restores all but the contents that are missing or altered, if nothing else is wrong. Beside the data
 directory, <data-dir>.damaged.json then lists the documents that have lost their content, <data-dir>.damaged/ has the
 altered files, and the exit code is 3. Such a content is answered with 410; an upload of the same bytes brings it back.`,
-  options: ['without-damaged', 'data-dir', 'json'],
+  options: ['without-damaged', ...PLACE, 'json'],
   changesData: false,
   example: 'cambista backup restore /mnt/backup/cambista --data-dir /var/lib/cambista',
-  async run({ options, positionals: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal, place }) {
+    refuseBackups(place(), 'cambista backup')
     const dataDir = resolve(options['data-dir'])
     const checking = openChecking(terminal)
     const request = { dataDir, owner: ownerFor(dataDir, dir), now: new Date(), clock: () => new Date() }

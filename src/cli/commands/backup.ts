@@ -5,6 +5,8 @@ import { AppError } from '../../errors.ts'
 import { checkSetPlace, openBackupSet } from '../../store/backup/set.ts'
 import { command, printResult, type Terminal } from '../command.ts'
 import { becomeOwner } from '../data-dir.ts'
+import { PLACE } from '../place/options.ts'
+import { refuseBackups } from '../place/place.ts'
 import { progressOf } from '../progress.ts'
 
 export const SET = `DIR is a backup set: each backup in it is a dated directory (DIR/2026-11-21T05-00-00Z) with the database and a
@@ -18,10 +20,11 @@ export const backupCreate = command({
   about: `${SET}
 DIR is made if only it is missing. On the file system of the data directory contents become hard links, which cost no
 space and are lost with the disk; elsewhere they are copied. Put DIR on another disk.`,
-  options: ['data-dir', 'json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista backup create /mnt/backup/cambista',
-  async run({ options, positionals: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal, place }) {
+    refuseBackups(place(), 'cambista backup')
     const dataDir = options['data-dir']
     becomeWriter(dir, dataDir)
     const set = await openBackupSet(dir, dataDir)
@@ -62,10 +65,11 @@ export const backupVerify = command({
     'check the newest backup of a set, or the one that DIR names: database, and every byte of the documents',
   about: `${SET}
 It only reads. A line for each fault, and exit code 1.`,
-  options: ['json'],
+  options: [...PLACE, 'json'],
   changesData: false,
   example: 'cambista backup verify /mnt/backup/cambista',
-  async run({ options, positionals: [dir = ''], terminal }) {
+  async run({ options, positionals: [dir = ''], terminal, place }) {
+    refuseBackups(place(), 'cambista backup')
     const checking = openChecking(terminal)
     const { name, manifest } = await verifyBackup(dir, checking).finally(checking.clear)
     const { faults } = checking

@@ -11,6 +11,7 @@ import { becomeOwnerOf } from '../data-dir.ts'
 import { LISTEN_OPTIONS, listenSettings, placesWithoutTls } from '../listen.ts'
 import type { OptionValues } from '../option-values.ts'
 import { WHOLE_PLACE } from '../place/options.ts'
+import { refuseBackups } from '../place/place.ts'
 import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
 import { cronOf, settingsOfProviders } from '../provider-settings.ts'
 import { unknownSettings } from '../setting-names.ts'
@@ -58,6 +59,8 @@ export const serve = command({
       log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
     }
     const providerSettings = settingsOfProviders(options, terminal.env)
+    const backup = backupPlan(options)
+    if (backup) refuseBackups(place, '--backup-dir')
     becomeOwnerOf(place)
     const listening = listenSettings(options)
     const app = await startApp({
@@ -76,7 +79,7 @@ export const serve = command({
         minFree: options['min-free'],
         maxUploads: options['max-uploads'],
       },
-      backup: backupPlan(options),
+      backup,
       keepEvents: options['keep-events'],
       maxAttempts: options['max-attempts'],
       log,
@@ -102,7 +105,7 @@ export const serve = command({
     }
     if (app.hasNoKey) {
       log.warn('no API key yet, so every request is refused', {
-        hint: `make one with: cambista key create NAME${place.database === undefined ? ` --data-dir ${dataDir}` : ''}`,
+        hint: `make one with: cambista key create NAME${place.database ? '' : ` --data-dir ${dataDir}`}`,
       })
     }
     await stopped(terminal.stop)

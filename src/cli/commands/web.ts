@@ -5,6 +5,7 @@ import { LINK_MINUTES, makeLoginLink } from '../../domain/login-links.ts'
 import { AppError } from '../../errors.ts'
 import { findActiveApiKeyByName } from '../../store/api-keys.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
+import type { Place } from '../../store/place.ts'
 import { readServerAddress } from '../../store/server-address.ts'
 import type { Db } from '../../store/tables.ts'
 import { findActiveTokenByName } from '../../store/tokens.ts'
@@ -33,19 +34,19 @@ the server that runs on the data directory; behind a proxy, --url says the addre
   },
   changesData: true,
   example: 'cambista web --key erp --token scans',
-  run({ options, terminal, withDatabase }) {
+  run({ options, terminal, place, withDatabase }) {
     const { key: keyName, token: tokenName } = options
     if (keyName === undefined && tokenName === undefined) {
       throw new AppError('usage', 'give --key NAME, --token NAME or both: what the link signs in with')
     }
-    const dataDir = options['data-dir']
+    const { url } = options
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const key = keyName === undefined ? undefined : await keyNamed(db, keyName)
       const token =
         tokenName === undefined
           ? undefined
           : needSecret('token', tokenName, await findActiveTokenByName(db, tokenName))
-      const page = new URL(options.url ?? runningAt(dataDir))
+      const page = new URL(url ?? runningAt(place()))
       const { code, endsAt } = await makeLoginLink(db, { keyId: key?.id, tokenId: token?.id }, clock)
       page.hash = `login=${code}`
       const names = [...(key ? [`key ${key.name}`] : []), ...(token ? [`token ${token.name}`] : [])]
@@ -63,8 +64,13 @@ async function keyNamed(db: Db, name: string) {
   throw new AppError('failed', `key ${name} was made for URLs or is one of the bank: it does not sign in`)
 }
 
-/** Where a browser of this machine finds the server of a data directory. @throws AppError `failed` */
-function runningAt(dataDir: string): string {
+/**
+ * Where a browser of this machine finds the server of a data directory.
+ * @throws AppError `failed`, and `usage` for a database, which any number of servers share
+ */
+function runningAt({ dataDir, database }: Place): string {
+  if (database !== undefined)
+    throw new AppError('usage', 'with --database give --url, the address that browsers use')
   const address = isServed(dataDir) ? readServerAddress(dataDir) : undefined
   if (address === undefined) {
     throw new AppError('failed', 'no server runs on this data directory: start one, or give its --url')

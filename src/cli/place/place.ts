@@ -53,6 +53,19 @@ export function placeOf(options: PlaceOptions, { flags, say }: Asking): Place {
   return { dataDir, database, blobs: blobsOf(options) }
 }
 
+/** @throws AppError `usage` where the data are in a database: backups are of a data directory */
+export function refuseBackups({ database }: Place, asked: string): void {
+  if (database === undefined) return
+  const whose =
+    'the data are in a PostgreSQL, which its administrator backs up (pg_dump, or an archive of its WAL)'
+  const contents =
+    'what was deleted stays in the place for contents for --keep-removed days, so go back no further'
+  throw new AppError(
+    'usage',
+    `${asked} is for a data directory: ${whose}; ${contents} (cambista manual cluster)`,
+  )
+}
+
 function databaseOf({ database, 'database-file': file }: PlaceOptions): string | undefined {
   if (file === undefined) return database
   if (database !== undefined) {

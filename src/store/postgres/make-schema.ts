@@ -152,6 +152,6 @@ function notMigrated(versions: Versions | undefined, migrations: readonly Migrat
   const is = versions ? `has schema ${versions.schema}` : 'has no tables yet'
   return new AppError(
     'failed',
-    `the database ${is}, this cambista needs schema ${schemaOf(migrations)}: run cambista database migrate, or leave out --no-migrate`,
+    `the database ${is}, this cambista needs schema ${schemaOf(migrations)}: run cambista database migrate, or cambista serve without --no-migrate`,
   )
 }

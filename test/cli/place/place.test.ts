@@ -2,7 +2,7 @@
 // opened. What was typed is refused without a word of a password in it.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseWords } from '../../../src/cli/args.ts'
@@ -140,6 +140,21 @@ test('a command line ends with exit code 2 and opens nothing', async (t) => {
     assert.doesNotMatch(err, /s3c/)
   }
 })
+
+const backups = ['backup create DIR', 'backup verify DIR', 'backup restore DIR', 'serve --backup-dir DIR']
+for (const line of backups) {
+  test(`cambista ${line}: the administrator of the database makes backups of it`, async (t) => {
+    const dir = join(temporaryDirectory(t), 'set')
+    const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 's3://contents' }
+    const { code, err } = await runCommand(line.replace('DIR', dir).split(' '), env)
+    assert.equal(code, 2)
+    assert.match(
+      err,
+      /PostgreSQL, which its administrator backs up \(pg_dump.*--keep-removed days.*manual cluster/,
+    )
+    assert.equal(existsSync(dir), false)
+  })
+}
 
 function inBucket(blobs: Place['blobs']): Place {
   return { dataDir: './cambista-data', database: URL, blobs }

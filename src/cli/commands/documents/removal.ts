@@ -50,10 +50,10 @@ export const documentPurge = command({
   example: 'cambista document purge --older-than 365 --company 7 --dry-run',
   run({ options, terminal, place, withDatabase }) {
     const age = options['older-than'] * DAY_MS
-    const createdUpTo = new Date(Date.now() - age).toISOString()
     const companyId = options.company
     const log = openLog(options['log-format'], terminal)
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
+      const createdUpTo = new Date(clock().getTime() - age).toISOString()
       if (companyId !== undefined) await needCompany(db, companyId)
       if (options['dry-run']) {
         const sum = { documents: 0, bytes: 0 }

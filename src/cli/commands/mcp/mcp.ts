@@ -1,12 +1,15 @@
 // MCP over stdin and stdout, for clients that start their servers themselves.
 
+import type { Clock } from '../../../dates.ts'
 import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import { FIRST_DAY, PROVIDERS } from '../../../providers/list.ts'
 import { createBlobReader } from '../../../store/blobs/reader.ts'
+import { openEngine } from '../../../store/open-engine.ts'
 import { neededFolder, type Place } from '../../../store/place.ts'
 import { openReadsBeside } from '../../../store/sqlite/database.ts'
+import type { Db } from '../../../store/tables.ts'
 import { floorOf } from '../../../sync/order.ts'
 import { command, type Terminal } from '../../command.ts'
 import { becomeOwnerOf } from '../../data-dir.ts'
@@ -19,9 +22,9 @@ export const mcp = command({
   positionals: [],
   summary: 'speak MCP on stdin and stdout, for an AI agent on this machine',
   about: `With --url it asks a server, and --key-file is a file with a key (rates), a token (documents) or both, one a line: every
-tool that they open. Without it reads the data directory, beside a running server too, and changes nothing: rates and
-documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on stderr. A server
-speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
+tool that they open. Without it reads the data directory, or --database, beside a running server too, and changes
+nothing: rates and documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on
+stderr. A server speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
   options: ['url', 'key-file', ...WHOLE_PLACE],
   own: {
     url: { value: 'URL', fallback: undefined, help: 'address of the server that is asked', format: httpUrl },
@@ -50,13 +53,12 @@ async function overData(
 ): Promise<void> {
   becomeOwnerOf(place)
   await using parts = new AsyncDisposableStack()
-  const db = await openReadsBeside(place.dataDir)
-  parts.defer(() => db.destroy())
+  const { db, clock } = await openToRead(place, parts)
   const { answersFrom } = await import('./local.ts')
   const answer = answersFrom({
     db,
     cache: await openRateCache(db, PROVIDERS),
-    clock: () => new Date(),
+    clock,
     providers: PROVIDERS,
     historyFrom: ({ groups: [first] }) => (first ? floorOf(first, FIRST_DAY) : FIRST_DAY),
     reading: () => undefined,
@@ -68,4 +70,14 @@ async function overData(
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })
   await serve(answer)
+}
+
+/** A database that a server may be using, for what changes nothing. */
+async function openToRead(place: Place, parts: AsyncDisposableStack): Promise<{ db: Db; clock: Clock }> {
+  if (place.database === undefined) {
+    const db = parts.adopt(await openReadsBeside(place.dataDir), (one) => one.destroy())
+    return { db, clock: () => new Date() }
+  }
+  const engine = parts.adopt(await openEngine(place, { migrate: false }), (one) => one.close())
+  return { db: engine.reads, clock: engine.clock }
 }

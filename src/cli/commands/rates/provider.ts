@@ -44,9 +44,9 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     changesData: true,
     example: `cambista provider ${verb} ${DEFAULT_PROVIDER.code}`,
     run({ options, positionals: [code = ''], terminal, withDatabase }) {
-      return withDatabase({ mustExist: true }, async (db) => {
+      return withDatabase({ mustExist: true }, async (db, { clock }) => {
         const known = await atomically(db, async (trx) => {
-          const found = await updateProviderEnabled(trx, code, enabled, Date.now())
+          const found = await updateProviderEnabled(trx, code, enabled, clock().getTime())
           if (found) await raiseRevision(trx)
           return found
         })

@@ -49,9 +49,9 @@ function toggle<const Verb extends string>(verb: Verb, summary: string, enabled:
     example: `cambista series ${verb} 12`,
     run({ options, positionals, terminal, withDatabase }) {
       const id = parseId(positionals[0])
-      return withDatabase({ mustExist: true }, async (db) => {
+      return withDatabase({ mustExist: true }, async (db, { clock }) => {
         const known = await atomically(db, async (trx) => {
-          const found = await updateSeriesEnabled(trx, id, enabled, Date.now())
+          const found = await updateSeriesEnabled(trx, id, enabled, clock().getTime())
           if (found) await raiseRevision(trx)
           return found
         })

@@ -38,10 +38,10 @@ Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los se
 La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la
 dirección que usan los navegadores.`,
   mcp: `Con --url pregunta a un servidor, y --key-file es un archivo con una clave (tipos de cambio), un token (documentos) o
-ambos, uno por línea: todas las herramientas a las que dan acceso. Sin --url lee el directorio de datos, también
-junto a un servidor en marcha, y no cambia nada: tipos de cambio y documentos, pero sin esperar ni tomar documentos.
-En stdout solo hay mensajes; los problemas se dicen en stderr. Un servidor habla MCP por sí mismo en /mcp. En
-cambista manual agents está qué escribir en cada cliente.`,
+ambos, uno por línea: todas las herramientas a las que dan acceso. Sin --url lee el directorio de datos, o --database,
+también junto a un servidor en marcha, y no cambia nada: tipos de cambio y documentos, pero sin esperar ni tomar
+documentos. En stdout solo hay mensajes; los problemas se dicen en stderr. Un servidor habla MCP por sí mismo en /mcp.
+En cambista manual agents está qué escribir en cada cliente.`,
   'service install': `Crea el usuario de sistema cambista, el directorio de datos /var/lib/cambista, un lugar para respaldos
 /var/backups/cambista, la configuración /etc/cambista/cambista.env, un archivo vacío /etc/cambista/bccr-token para el
 token del banco, el ejecutable /usr/local/bin/cambista y la unidad; habilita e inicia la unidad, y espera hasta que
