@@ -8,8 +8,8 @@ import { AppError, codeOf } from './errors.ts'
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|PG_53100)$/
 const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/
 const NO_FILES = /^E[MN]FILE$/
-// Of PostgreSQL those by SQLSTATE: given up because of others, a lock not had in time, all connections taken.
-const BUSY = /^(SQLITE_(BUSY|LOCKED)|PG_(40001|40P01|55P03|53300)$)/
+// Of PostgreSQL those by SQLSTATE: given up because of others, a lock or an end not had in time, all connections taken.
+const BUSY = /^(SQLITE_(BUSY|LOCKED)|PG_(40001|40P01|55P03|53300|57014)$)/
 // Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
 const OUTSIDE =
   /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
@@ -46,11 +46,6 @@ export function diskError(error: unknown, dir: string): unknown {
   const service = `a service may write there with ReadWritePaths=${dir} in its unit (systemctl edit cambista, [Service])`
   const disk = 'else look for errors of the disk (dmesg), then mount it writable'
   return new AppError('failed', `${dir} is on a read-only file system; ${service}; ${disk}`, { cause: error })
-}
-
-/** Whether it is not known if a transaction is committed: the connection was lost in between. */
-export function isOutcomeUnknown(error: unknown): boolean {
-  return codeOf(error) === 'PG_COMMIT_UNKNOWN'
 }
 
 /** Whether another process has SQLite's lock. */

@@ -3,7 +3,7 @@
 
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type { PoolClient } from 'pg'
-import { asDatabaseError, commitUnknown, isConnectionLost } from './errors.ts'
+import { asDatabaseError, commitUnknown, isConnectionLost, isReadOnly } from './errors.ts'
 import type { Connections } from './pool.ts'
 import { tried } from './retry.ts'
 
@@ -26,8 +26,6 @@ const COUNTERS: Record<string, Counter> = {
 }
 // Columns that nobody keeps in memory, written by an upload or by the minute.
 const NOT_KEPT = new Set(['last_used_at', 'used'])
-// What an upload adds is counted where its ids are taken, which saves it a statement.
-const COUNTED = /^insert into "documents"/
 
 type Statement = { name: string | undefined; counter: Counter | undefined }
 
@@ -47,12 +45,14 @@ export class PostgresDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (!this.#pool) throw new Error('the database is closed')
-    try {
-      return new Connection(await this.#pool.connect(), (text) => this.#statementOf(text))
-    } catch (error) {
-      throw asDatabaseError(error)
-    }
+    const pool = this.#pool
+    if (!pool) throw new Error('the database is closed')
+    const client = await tried(() =>
+      pool.connect().catch((error: unknown) => {
+        throw asDatabaseError(error)
+      }),
+    )
+    return new Connection(client, (text) => this.#statementOf(text), pool.renew)
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -91,12 +91,14 @@ export class PostgresDriver implements Driver {
 class Connection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #statementOf: (text: string) => Statement
+  readonly #renewPool: () => void
   #counters: Set<Counter> | undefined // of the transaction
   #lost: unknown
 
-  constructor(client: PoolClient, statementOf: (text: string) => Statement) {
+  constructor(client: PoolClient, statementOf: (text: string) => Statement, renewPool: () => void) {
     this.#client = client
     this.#statementOf = statementOf
+    this.#renewPool = renewPool
   }
 
   async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {
@@ -167,6 +169,7 @@ class Connection implements DatabaseConnection {
     } catch (thrown) {
       const error = asDatabaseError(thrown)
       if (isConnectionLost(error)) this.#lost = error
+      if (isReadOnly(error)) this.#renewPool()
       throw error
     }
   }
@@ -174,5 +177,5 @@ class Connection implements DatabaseConnection {
 
 function counterOf(text: string): Counter | undefined {
   const [, table = '', onlyColumn = ''] = WRITES.exec(text) ?? []
-  return NOT_KEPT.has(onlyColumn) || COUNTED.test(text) ? undefined : COUNTERS[table]
+  return NOT_KEPT.has(onlyColumn) ? undefined : COUNTERS[table]
 }

@@ -12,7 +12,8 @@ const SQLSTATE = /^[0-9A-Z]{5}$/
 const CONFLICT = /^PG_(40001|40P01)$/
 const OVERTAKEN = /^PG_(23505|23503)$/
 // The server ends sessions, is starting, or does not say what became of a statement.
-const ENDS = /^PG_(57P0[1-5]|08...|40003|LOST)$/
+const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST)$/
+const READ_ONLY = 'PG_25006'
 
 /** The same error with such a code. */
 export function asDatabaseError(error: unknown): unknown {
@@ -37,9 +38,9 @@ export function isConnectionLost(error: unknown): boolean {
   return ENDS.test(codeOf(error))
 }
 
-/** The error of a commit of which it was found out that it did not happen. */
-export function asNotCommitted(cause: unknown): Error {
-  return Object.assign(new Error('the connection was lost before a commit', { cause }), { code: LOST })
+/** Whether the server is not the one that writes, or no longer: all connections of the node lead there. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY
 }
 
 export function commitUnknown(cause: unknown): Error {

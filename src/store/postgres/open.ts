@@ -5,15 +5,14 @@ import { AppError, reasonOf } from '../../errors.ts'
 import type { Engine } from '../engine.ts'
 import type { Db } from '../tables.ts'
 import { type Address, addressOf } from './address.ts'
-import { ask } from './ask.ts'
 import { createSharedClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
 import { holderOfLease, LEASE_TIMES, takeLease } from './lease.ts'
+import { createLooks, LOOK_MS } from './looks.ts'
 import { makeSchema, type SchemaOptions, versionsOf } from './make-schema.ts'
-import { openPool, type PoolOptions } from './pool.ts'
+import { createGate, type Gate, openPool, type PoolOptions } from './pool.ts'
 import { queriesOver } from './queries.ts'
-import { makeEpoch } from './steps.ts'
 
 export type PostgresOptions = SchemaOptions & {
   /** Milliseconds since 1970 of this machine. */
@@ -24,10 +23,10 @@ export type PostgresOptions = SchemaOptions & {
 
 // Ten connections for a node: what writes, what a request reads, whole series, and the looks, which are short or fail.
 const POOLS = {
-  db: { size: 5, answerMs: 6000 },
-  reads: { size: 3, answerMs: 6000 },
-  longReads: { size: 1, answerMs: 60_000 },
-  looks: { size: 1, answerMs: 1000 },
+  db: { size: 5, answerMs: 5500 },
+  reads: { size: 3, answerMs: 5500, onlyReads: true },
+  longReads: { size: 1, answerMs: 60_000, onlyReads: true },
+  looks: { size: 1, answerMs: LOOK_MS, connectMs: LOOK_MS },
 } satisfies Record<string, PoolOptions>
 // An index over millions of rows takes its time.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
@@ -39,13 +38,14 @@ const MOST_OFF_MS = 60_000
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Engine> {
   const address = addressOf(url)
-  const db = queriesTo(address, POOLS.db)
-  const reads = queriesTo(address, POOLS.reads)
-  const longReads = queriesTo(address, POOLS.longReads)
-  const looks = queriesTo(address, POOLS.looks)
+  const gate = createGate()
+  const db = queriesTo(address, POOLS.db, gate)
+  const reads = queriesTo(address, POOLS.reads, gate)
+  const longReads = queriesTo(address, POOLS.longReads, gate)
+  const looks = queriesTo(address, POOLS.looks, { ...gate, check: () => {} })
   const { leaseTimes = LEASE_TIMES, machine = Date.now } = options
   const clock = createSharedClock(machine)
-  let seen: { epoch: string; revision: number } | undefined
+  const look = createLooks({ db: looks, gate, clock, machine, wentBack: options.wentBack })
   const engine: Engine = {
     kind: 'postgres',
     place: address.name,
@@ -55,30 +55,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     clock: clock.read,
     takeLock: (name) => takeLease(db, name, leaseTimes),
     holderOf: (name) => holderOfLease(reads, name),
-    async look() {
-      const sentAt = machine()
-      const { rows } = await ask<MetaRow>(
-        looks,
-        `select epoch, data_revision, access_revision, documents_revision + turn as documents_revision,
-           clock_timestamp() as told
-         from meta, document_order`,
-      )
-      const [row] = rows
-      if (!row) throw new AppError('unavailable', 'The database has no data')
-      clock.compare(sentAt, machine(), row.told)
-      let { epoch } = row
-      // The next commit would have a number that clients know for other data.
-      if (seen?.epoch === epoch && row.data_revision < seen.revision) {
-        const next = makeEpoch()
-        await ask(db, 'update meta set epoch = $1 where epoch = $2', [next, epoch])
-        options.wentBack?.()
-        epoch = next
-      }
-      seen = { epoch, revision: row.data_revision }
-      const [access, documents] = [String(row.access_revision), String(row.documents_revision)]
-      return { data: `${epoch} ${row.data_revision}`, access, documents }
-    },
+    look,
+    clockOffsetMs: clock.offsetMs,
     async isReady() {
+      await look()
       const versions = await versionsOf(looks, options.migrations)
       return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
     },
@@ -98,14 +78,6 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   }
 }
 
-type MetaRow = {
-  epoch: string
-  data_revision: number
-  access_revision: number
-  documents_revision: number
-  told: Date
-}
-
 async function bringToSchema(address: Address, db: Db, options: SchemaOptions): Promise<void> {
   const changes = queriesTo(address, CHANGES)
   try {
@@ -116,6 +88,9 @@ async function bringToSchema(address: Address, db: Db, options: SchemaOptions): 
 }
 
 /** What is asked goes to a pool of its own, which connects with the first query. */
-export function queriesTo(address: Address, options: PoolOptions): Db {
-  return queriesOver(() => new PostgresDriver(() => openPool(address, options), address), postgresDialect)
+export function queriesTo(address: Address, options: PoolOptions, gate?: Gate): Db {
+  return queriesOver(
+    () => new PostgresDriver(() => openPool(address, options, gate), address),
+    postgresDialect,
+  )
 }

@@ -1,6 +1,5 @@
 // Secrets of keys and tokens from before a rotation, as long as they still open what the key or token opens.
 
-import { portionsOf } from '../portions.ts'
 import type { Db, Row } from '../tables.ts'
 
 /** Whose secret it was. */
@@ -59,7 +58,5 @@ export async function updateFormerSecretsUsed(
   hashes: readonly string[],
   usedAt: string,
 ): Promise<void> {
-  for (const some of portionsOf([...hashes].sort(), 1000)) {
-    await db.updateTable('former_secrets').set({ last_used_at: usedAt }).where('hash', 'in', some).execute()
-  }
+  await db.updateTable('former_secrets').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
 }

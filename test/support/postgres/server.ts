@@ -30,6 +30,10 @@ export type PostgresServer = {
   pid(): number
   /** Ends it at once, as `pg_ctl stop -m fast`, and keeps its data. */
   stop(): Promise<void>
+  /** Ends it as a crash would, as `pg_ctl stop -m immediate`. */
+  crash(): Promise<void>
+  /** Stops all its processes where they are; what is returned lets them go on. */
+  freeze(): () => void
   /** Starts what was stopped. */
   start(): Promise<void>
   close(): Promise<void>
@@ -96,6 +100,17 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       guard.stdin?.write('stop\n')
       await once(guard, 'exit')
     },
+    async crash() {
+      process.kill(server.pid(), 'SIGQUIT')
+      await server.stop()
+    },
+    freeze() {
+      const frozen = processesOf(server.pid())
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      return () => {
+        for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+      }
+    },
     async close() {
       if (!guard || guard.exitCode !== null) return
       guard.stdin?.end()
@@ -104,6 +119,12 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
   await server.start()
   return server
+}
+
+/** The server and those that it made, one for each connection. */
+function processesOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return [pid, ...children.split(' ').filter(Boolean).map(Number)]
 }
 
 // The shell in between outlives this process, even one that is killed: at the end of its input, which is then, it ends the
