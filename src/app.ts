@@ -4,10 +4,11 @@
 import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
 import { watchDatabase } from './domain/database-watch.ts'
-import { createArrivals, openSharedArrivals } from './domain/documents/arrivals.ts'
+import { createArrivals } from './domain/documents/arrivals.ts'
 import { failAbandoned, openLeases } from './domain/documents/claims/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
+import { keepExportable } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { reasonOf } from './errors.ts'
@@ -92,26 +93,29 @@ const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
 
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
-  const { log } = config
   const providers = overrides.providers ?? PROVIDERS
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
-  const upgraded = (upgrade: Upgrade) => log.warn('database upgraded', upgrade)
+  const upgraded = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs, leaseTimes } = overrides
-  const wentBack = () => log.error('the database lost what clients know: its data have a new epoch')
+  const wentBack = () => config.log.error('the database lost what clients know: its data have a new epoch')
   const engine = await openEngine(config, {
     ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes },
     migrate: config.migrate,
   })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
+  const database = await watchDatabase(engine, config)
+  parts.defer(() => database.close())
+  const log = database.quiet(config.log)
   const isAlone = engine.kind === 'sqlite'
   if (isAlone) removeServerAddress(config.dataDir) // of a server that was killed
   await ensureCatalogue(db, providers, clock)
   const cache = await openRateCache(engine.longReads, providers)
+  if (!isAlone) keepExportable(reads, cache)
   const past = openPastRates(engine.longReads)
-  const keyring = await openKeyring(db, clock)
-  const failed = (error: unknown) => log.error('database look failed', { reason: reasonOf(error) })
+  const keyring = await openKeyring(db, clock, database.memoryAge)
+  const failed = (error: unknown) => log.error('the database cannot be written', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
 
   const arrivals = createArrivals()
@@ -119,17 +123,13 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
   const hooks = openHooks({ db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs })
-  const announceArrivals = isAlone ? undefined : await openSharedArrivals(db, arrivals)
-  const refresh = async () => {
-    hooks.wake()
-    await announceArrivals?.()
-    await cache.refresh()
-    await keyring.refresh()
-    leases.wake() // a document may have been made new again
-  }
-  const watch = await watchDatabase(engine, refresh, failed)
-  parts.defer(() => watch.close())
-  await refresh()
+  database.start(async ({ data, access, documents }) => {
+    if (documents) hooks.wake()
+    if (data) await cache.refresh()
+    if (data && !isAlone) keepExportable(reads, cache)
+    if (access) await keyring.refresh()
+    if (documents) leases.wake() // one may have been made new again
+  })
   const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
   parts.defer(() => clearInterval(keyUse))
   const abandoned = setInterval(() => failAbandoned(claiming).catch(failed), ABANDONED_EVERY_MS)
@@ -183,6 +183,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     log,
     limits,
     ...health,
+    database,
+    defects: config.log,
   }
   const server = await startServer(deps, config)
   parts.defer(() => server.close())

@@ -1,46 +1,137 @@
-// Notices what another process committed (a `sync` or `key create` on the command line) within a second,
-// by one cheap look a few times a second instead of one for each request.
+// Looks at the database a few times a second, instead of once for each request: what other processes committed is noticed
+// within a second, and so is a database that does not answer. That is told once when it begins and once when it is over;
+// what was read before is good for a time.
 
+import { AppError, reasonOf } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Engine, Look } from '../store/engine.ts'
 
 export const LOOK_EVERY_MS = 250
 
-export type Watch = { close(): Promise<void> }
+/** What may have changed by the commits of others. */
+export type Changed = { [Part in keyof Look]: boolean }
 
-/**
- * Calls `changed` after each commit of another process; a failing look or call goes to `failed`.
- * Commits from now on are seen: read what you keep after this has returned, or once more.
- */
+/** Whether the database answers. A file always does: its `memoryAge` is undefined, and its log waits for nothing. */
+export type DatabaseState = {
+  /** Whether several nodes share it. */
+  readonly isShared: boolean
+  isAway(): boolean
+  /** Seconds since it last answered; 0 while it does. */
+  silentSeconds(): number
+  /**
+   * Seconds since what is in memory was last known to be what is stored, while the database is away; else undefined.
+   * @throws AppError `unavailable` when it is longer than that may be believed
+   */
+  memoryAge(): number | undefined
+  /** How far this machine's clock is behind that of the database; undefined: they are the same. */
+  clockOffsetSeconds(): number | undefined
+  /** The log for what asks the database: of a failure while it is away nothing more is said. */
+  quiet(log: Log): Log
+}
+
+export type Watch = DatabaseState & {
+  /** Begins to call `changed`, also for what was committed since the watch was opened; it is called anew if it fails. */
+  start(changed: (what: Changed) => Promise<void>): void
+  close(): Promise<void>
+}
+
+type Options = {
+  log: Log
+  /** For how long what is in memory is believed while the database is away. */
+  staleForMs: number
+}
+
+const READ_ANYWAY_MS = 15_000 // for an administrator who changed keys or tokens by other means than ours
+const OFF_MS = 2000
+const ALL: Changed = { data: true, access: true, documents: true }
+
 export async function watchDatabase(
-  engine: Pick<Engine, 'look'>,
-  changed: () => Promise<void>,
-  failed: (error: unknown) => void,
+  engine: Pick<Engine, 'kind' | 'look' | 'clockOffsetMs'>,
+  { log, staleForMs }: Options,
 ): Promise<Watch> {
+  const isShared = engine.kind !== 'sqlite'
   let seen = await engine.look()
+  let [goodAt, accessAt] = [performance.now(), performance.now()]
+  let isAway = false
+  let isOff = false
+  let isClosed = false
+  let changed: ((what: Changed) => Promise<void>) | undefined
   let looking: Promise<void> | undefined
+  const readAgain = async (now: Look, begun: number) => {
+    const isOld = isShared && begun - accessAt > READ_ANYWAY_MS
+    const what = { ...changesOf(seen, now), ...(isOld && { access: true }) }
+    if (!changed || !Object.values(what).includes(true)) return
+    await changed(isShared ? what : ALL)
+    if (what.access) accessAt = begun
+    seen = now
+  }
+  const succeeded = (begun: number) => {
+    goodAt = begun
+    if (isAway) log.warn('the database answers again')
+    isAway = false
+    const offset = Math.round(engine.clockOffsetMs?.() ?? 0)
+    if (Math.abs(offset) > OFF_MS && !isOff) {
+      log.warn("this machine's clock is off: the time of the database counts", { behind_ms: offset })
+    }
+    isOff = Math.abs(offset) > OFF_MS
+  }
+  const failed = (error: unknown) => {
+    if (!isAway) log.error('the database does not answer', { reason: reasonOf(error) })
+    isAway = true
+  }
   const look = async () => {
+    const begun = performance.now()
     try {
-      const now = await engine.look()
-      if (isSame(now, seen)) return
-      await changed()
-      seen = now
+      await readAgain(await engine.look(), begun)
+      succeeded(begun)
     } catch (error) {
       failed(error)
     } finally {
       looking = undefined
     }
   }
-  const timer = setInterval(() => {
+  const lookNow = () => {
     looking ??= look()
-  }, LOOK_EVERY_MS)
+    return looking
+  }
+  const timer = setInterval(lookNow, LOOK_EVERY_MS)
   return {
+    isShared,
+    isAway: () => isShared && isAway,
+    silentSeconds: () => (isShared && isAway ? (performance.now() - goodAt) / 1000 : 0),
+    memoryAge() {
+      if (!isShared || !isAway) return undefined
+      const ms = performance.now() - goodAt
+      if (ms <= staleForMs) return Math.floor(ms / 1000)
+      throw new AppError('unavailable', 'The database has not answered for too long: try again in a moment')
+    },
+    clockOffsetSeconds: () => engine.clockOffsetMs && engine.clockOffsetMs() / 1000,
+    quiet(own) {
+      if (!isShared) return own
+      const unlessAway =
+        (level: 'warn' | 'error'): Log['warn'] =>
+        (event, fields) => {
+          const write = () => own[level](event, fields)
+          if (isClosed) write()
+          else if (!isAway) void lookNow().then(() => isAway || write())
+        }
+      return { ...own, warn: unlessAway('warn'), error: unlessAway('error') }
+    },
+    start(told) {
+      changed = told
+    },
     async close() {
+      isClosed = true
       clearInterval(timer)
       await looking
     },
   }
 }
 
-function isSame(one: Look, other: Look): boolean {
-  return one.data === other.data && one.access === other.access && one.documents === other.documents
+function changesOf(before: Look, now: Look): Changed {
+  return {
+    data: now.data !== before.data,
+    access: now.access !== before.access,
+    documents: now.documents !== before.documents,
+  }
 }

@@ -2,6 +2,7 @@
 
 import type { BlockList } from 'node:net'
 import type { NightlyBackup } from '../domain/backup/nightly.ts'
+import type { DatabaseState } from '../domain/database-watch.ts'
 import type { Arrivals } from '../domain/documents/arrivals.ts'
 import { type Claiming, claimDocuments } from '../domain/documents/claims/claims.ts'
 import { finishDocument } from '../domain/documents/claims/outcomes.ts'
@@ -32,8 +33,9 @@ export type HttpDeps = HealthQuestion & {
   db: Db
   /** The same, for what only reads: it waits for no transaction of `db`. */
   reads: Db
-  /** Whether the database answers. */
+  /** Whether the database answers and is that of this program. */
   isReady: () => Promise<boolean>
+  database: DatabaseState
   cache: RateCache
   past: PastRates
   keyring: Keyring
@@ -41,7 +43,9 @@ export type HttpDeps = HealthQuestion & {
   backups: NightlyBackup | undefined
   /** To be called after each commit of documents. */
   wakeHooks: () => void
+  /** It leaves out what fails because the database is away (`DatabaseState.quiet`); that of defects does not. */
   log: Log
+  defects: Log
   blobs: Blobs
   arrivals: Arrivals
   claiming: Claiming

@@ -44,6 +44,8 @@ type Listening = Place & { tls?: Tls | undefined; connections?: Connections }
 /** What every request passes, on whichever port. */
 type Frame = {
   log: Log
+  /** For 500s. */
+  defects: Log
   nextId: () => string
   options: ServerOptions
   metrics: Metrics | undefined
@@ -64,7 +66,7 @@ export async function startServer(
   const { apis, probes, late, shapes, ...looks } = apisOf(deps, options)
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const metrics = metering?.createMetrics()
-  const frame: Frame = { log, nextId: requestIds(), options, metrics, errorsOf }
+  const frame: Frame = { log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf }
   const limits = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
   const connections = limitConnections(limits)
   const listen = async (fetch: Fetch, where: Listening) => {
@@ -142,7 +144,7 @@ function createH3(frame: Frame): H3 {
   })
 }
 
-function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): Response {
+function sendError(error: HTTPError, event: H3Event, { log, defects, errorsOf }: Frame): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
   if (isOfDatabase(cause)) cause = storageError(cause)
@@ -150,7 +152,7 @@ function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): 
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
   if (status === 500) {
-    log.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
+    defects.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
   } else if (status >= 500) log.warn('request refused', { ...about, reason: reasonOf(cause) })
   return send(event, { status, body, headers })
 }
@@ -158,13 +160,13 @@ function sendError(error: HTTPError, event: H3Event, { log, errorsOf }: Frame): 
 /** Answers a request; a promise is for the end of the work on it. */
 function answer(
   fetch: Fetch,
-  { log, nextId, errorsOf, options }: Frame,
+  { defects, nextId, errorsOf, options }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
   const failed = (error: unknown) => {
     const id = nextId()
-    log.error('response failed', { id, reason: reasonOf(error) })
+    defects.error('response failed', { id, reason: reasonOf(error) })
     if (res.headersSent) return res.destroy()
     const errors = errorsOf(pathOf(req.url ?? ''))
     res.writeHead(500, bareHeaders(id, errors.contentType)).end(errorAnswer(undefined, errors).body)

@@ -61,6 +61,8 @@ export type TestAppOptions = {
   leaseTimes?: LeaseTimes
   /** The address by which this node alone has the database. */
   database?: string
+  /** For how long rates are answered while that is away. */
+  staleForMs?: number
   listen?: Partial<ServerOptions>
   backup?: BackupPlan
 }
@@ -97,7 +99,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
         ...options.limits,
       },
       backup: options.backup,
-      staleForMs: 300_000,
+      staleForMs: options.staleForMs ?? 300_000,
       keepRemovedDays: 8,
       keepEvents: 730,
       maxAttempts: options.maxAttempts ?? 5,

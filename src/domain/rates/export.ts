@@ -40,6 +40,11 @@ export async function exportable(db: Db, cache: RateCache): Promise<Exportable> 
   throw new AppError('busy', 'The rates are being changed: try again in a moment')
 }
 
+/** Reads what an export needs before one is asked for: the database may be away by then. */
+export function keepExportable(db: Db, cache: RateCache): void {
+  exportable(db, cache).catch(() => {}) // the export itself says what is wrong
+}
+
 /** The text of an export in parts. */
 export function* exportedText(
   { snapshot, columns, storedAt }: Exportable,

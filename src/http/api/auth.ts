@@ -85,12 +85,18 @@ const UNKNOWN = Symbol('unknown secret')
 const LOOK_UP_EVERY_MS = 52 // 20 a second at most, whatever is sent; timers may be a millisecond early
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
-export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
+/** `checkMemory`: throws when what is in memory is too old to be believed. */
+export async function openKeyring(
+  db: Db,
+  clock: Clock,
+  checkMemory: () => unknown = () => undefined,
+): Promise<Keyring> {
   const keys: Secrets<ActiveApiKey> = { known: new Map(), used: new Set() }
   const tokens: Secrets<ActiveToken> = { known: new Map(), used: new Set() }
   const isOver = ({ until }: { until: number }) =>
     until !== Number.POSITIVE_INFINITY && until <= clock().getTime()
   const ofHash = <T>(secrets: Secrets<T>, hash: string | undefined) => {
+    checkMemory()
     const found = hash === undefined ? undefined : findHash(secrets, hash)
     return found && !isOver(found) ? found : undefined
   }
@@ -113,6 +119,7 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
       }
     },
     checkKey(key) {
+      checkMemory()
       const found = find(keys, key)
       if (!found) throw refusal(NO_KEY, key)
       if (isOver(found)) throw new AppError('unauthorized', NO_KEY)
@@ -121,6 +128,7 @@ export async function openKeyring(db: Db, clock: Clock): Promise<Keyring> {
     checkToken(authorization) {
       const [, secret] = BEARER.exec(authorization ?? '') ?? []
       if (!secret) throw new AppError('unauthorized', 'Invalid Authorization header format')
+      checkMemory()
       const token = find(tokens, secret)
       if (!token) throw refusal(NO_TOKEN, secret)
       if (isOver(token)) throw new AppError('unauthorized', NO_TOKEN)

@@ -28,9 +28,10 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
     'cache-control': 'no-store',
     ...reply.headers,
   }
-  const { cors } = event.context
+  const { cors, age } = event.context
   if (cors) addCors(headers, cors)
   const { body, status = 200 } = reply
+  if (age !== undefined && status < 400) headers.age = String(age)
   const { res } = nodeOf(event)
   if (status === 304 || status === 204) {
     res.writeHead(status, headers).end()

@@ -4,6 +4,7 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
+import type { DatabaseState } from '../../domain/database-watch.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { RateCache, RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { type AnswerCache, type Made, REVALIDATED } from './answer-cache.ts'
@@ -77,4 +78,12 @@ function instantOf(query: unknown, now: Date): Date | undefined {
   const instant = new Date(as_of)
   if (instant > now) throw futureInstant(as_of)
   return instant
+}
+
+/** The guard of an API that answers from memory: its answers have the header Age then, until they would be too old. */
+export function ageGuard({ memoryAge }: Pick<DatabaseState, 'memoryAge'>): (event: H3Event) => void {
+  return (event) => {
+    const age = memoryAge()
+    if (age !== undefined) event.context.age = age
+  }
 }

@@ -2,11 +2,13 @@
 
 import type { BlockList } from 'node:net'
 import type { Clock } from '../../dates.ts'
+import type { DatabaseState } from '../../domain/database-watch.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../log.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import type { Keyring } from '../api/auth.ts'
+import { ageGuard } from '../api/stored.ts'
 import { createAdmission, type OpenNetworks } from './admission.ts'
 import { bccrApi } from './bccr/asmx.ts'
 import { frankfurterV1Api } from './frankfurter/v1.ts'
@@ -24,6 +26,7 @@ export type CompatDeps = {
   clock: Clock
   log: Log
   keyring: Keyring
+  database: Pick<DatabaseState, 'memoryAge'>
   proxies: BlockList | undefined
   /** Networks that need no key. */
   open: OpenNetworks | undefined
@@ -38,7 +41,7 @@ const REFUSALS = {
   429: 'Too many wrong keys from this address',
 }
 
-export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[] {
+export function compatApis({ keyring, database, proxies, open, ...own }: CompatDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, proxies, open })
   const deps: ShapeDeps = {
@@ -58,6 +61,7 @@ export function compatApis({ keyring, proxies, open, ...own }: CompatDeps): Api[
     valorApi(deps),
   ]
   return apis.map((api) => ({
+    guard: ageGuard(database),
     credentials,
     tag: 'Compatibility',
     refusals: REFUSALS,

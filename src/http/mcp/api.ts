@@ -3,6 +3,7 @@
 
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import type { DatabaseState } from '../../domain/database-watch.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Api } from '../api/api.ts'
@@ -25,6 +26,7 @@ import { resourcesOver, toolsOver, workToolsOver } from './tools.ts'
 
 export type McpDeps = CatalogueDeps & {
   keyring: Keyring
+  database: Pick<DatabaseState, 'memoryAge'>
   names: OwnNames
   documents: DocumentQueries & DocumentWork
   log: Log
@@ -80,6 +82,7 @@ export function mcpApi(deps: McpDeps): Api {
       event.context.cors = undefined
       const { req } = nodeOf(event)
       checkSameOrigin(req, ownOriginOf(req, names), WEBSITE)
+      deps.database.memoryAge()
     },
     endpoints: [
       post({

@@ -33,6 +33,10 @@ export const RESPONSE_HEADERS = {
     schema: TEXT,
   },
   ETag: { description: 'Names this answer; strong', schema: TEXT },
+  Age: {
+    description: 'Only while the database of several nodes is away: for how many seconds it has not answered',
+    schema: { type: 'integer' },
+  },
   'Retry-After': { description: 'Seconds after which to try again', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'How to authenticate', schema: TEXT },
   'Content-Range': {

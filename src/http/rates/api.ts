@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../dates.ts'
 import type { NightlyBackup } from '../../domain/backup/nightly.ts'
+import type { DatabaseState } from '../../domain/database-watch.ts'
 import type { PastRates } from '../../domain/rates/past.ts'
 import type { CacheState, RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Db } from '../../store/tables.ts'
@@ -10,6 +11,7 @@ import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import { type Keyring, keyCredentials, type SessionOf } from '../api/auth.ts'
 import { createKnownAddresses } from '../api/known-addresses.ts'
+import { ageGuard } from '../api/stored.ts'
 import { convertEndpoints } from './convert.ts'
 import { convertBatchEndpoint } from './convert-batch.ts'
 import { RATES_ERRORS } from './errors.ts'
@@ -33,6 +35,7 @@ export type RatesDeps = {
   scheduler: Schedulers
   backups: NightlyBackup | undefined
   exports: Exports
+  database: Pick<DatabaseState, 'memoryAge'>
 }
 
 /** The API, and what it keeps to be faster, to be looked at. */
@@ -44,6 +47,7 @@ export function ratesApi(deps: RatesDeps): { api: Api; caches: () => Record<stri
     prefixes: ['/'], // errors of a path that no API has are of its shape
     errors: RATES_ERRORS,
     tag: 'Rates',
+    guard: ageGuard(deps.database),
     credentials: keyCredentials(deps.keyring, deps.sessionOf),
     endpoints: [
       ...providersEndpoints(stored),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { DatabaseState } from '../../domain/database-watch.ts'
 import { type HealthQuestion, type RateHealth, rateHealth } from '../../domain/rates/health.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { reasonOf } from '../../errors.ts'
@@ -58,15 +59,23 @@ const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())
 export type HealthDeps = HealthQuestion & {
   db: Db
   isReady: () => Promise<boolean>
+  database: DatabaseState
   cache: RateCache
   scheduler: Pick<Schedulers, 'state'>
   log: Log
 }
 
 const HOLES_NAMED = 20
+const FAR_OFF_S = 60 // as of Engine.isReady
+// A probe that names it says yes: `/readyz?rates`.
+const Flag = v.pipe(
+  v.string(),
+  v.transform((text) => text || 'true'),
+  booleanParam('Whether it is enough that rates can be answered'),
+)
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
-  const { db, isReady, cache, scheduler, log } = deps
+  const { db, isReady, cache, scheduler, log, database } = deps
   return [
     get({
       path: '/api/v1/health',
@@ -77,8 +86,9 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
       async handle() {
         const snapshot = cache.snapshot()
         const counts = { providers: snapshot.providers.length, series: snapshot.series.length }
-        const state = await scheduler.state()
+        let state: v.InferOutput<typeof HealthOut>['scheduler'] = 'stopped'
         try {
+          state = await scheduler.state()
           const rates = (await snapshot.countRates()).all
           const last = await selectLastFinishedRun(db)
           const health = await healthOf(deps)
@@ -95,6 +105,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
         } catch (error) {
           // The one answer that must not become a 500: it is here to say that the database does not answer.
           log.error('database does not answer', { reason: reasonOf(error) })
+          const [why = 'the database does not answer; the log says why'] = whyNotReady(database)
           const broken = {
             status: 'error',
             database: 'error',
@@ -102,7 +113,7 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
             ...counts,
             rates: 0,
             last_sync: null,
-            detail: { reasons: ['the database does not answer; the log says why'] },
+            detail: { reasons: [why] },
           }
           return freshReply(broken, 503)
         }
@@ -122,23 +133,49 @@ export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
       path: '/readyz',
       summary: 'The server can answer',
       about:
-        'The database is open and its schema current; with fresh=true, the dollar is not older than two days',
+        'The database is open and its schema current; with fresh=true, the dollar is not older than two days. Of several ' +
+        'nodes over one database: with rates, whether rates can be answered, which are for a time without it.',
       unavailable:
-        'The database does not answer or has another schema; with fresh=true, a side of the dollar is stale',
+        'The database does not answer or has another schema, or its time is more than a minute off; with fresh=true, a ' +
+        'side of the dollar is stale',
       open: true,
       query: v.object({
         fresh: v.optional(booleanParam('Whether the dollar must be fresh, too'), 'false'),
+        rates: v.optional(Flag, 'false'),
       }),
       answer: Up,
       async handle({ query }) {
-        const ready = await isReady().catch(() => false)
-        if (!ready) return freshReply({ status: 'error' }, 503)
+        const ready = !database.isAway() && (await isReady().catch(() => false))
+        const detail = ready ? [] : whyNotReady(database)
+        const isEnough = query.rates && database.isShared && isBelievable(database)
+        if (!ready && !isEnough) {
+          return freshReply({ status: 'error', ...(detail.length > 0 && { detail }) }, 503)
+        }
         const stale = query.fresh ? (await healthOf(deps)).stale : []
         return stale.length === 0
-          ? freshReply({ status: 'ok' })
+          ? freshReply({ status: 'ok', ...(detail.length > 0 && { detail }) })
           : freshReply({ status: 'stale', detail: stale }, 503)
       },
     }),
+  ]
+}
+
+function isBelievable({ memoryAge }: DatabaseState): boolean {
+  try {
+    memoryAge()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What is known of it beside that it is so. */
+function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds }: DatabaseState): string[] {
+  if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
+  const offset = Math.round(clockOffsetSeconds() ?? 0)
+  if (Math.abs(offset) <= FAR_OFF_S) return []
+  return [
+    `the clock of this machine is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} the database's`,
   ]
 }
 

@@ -29,7 +29,7 @@ const GAUGES: Reading[] = [
   [
     'last_good_sync_age_seconds',
     'Time since the end of the last sync in which nothing failed',
-    (now) => now.goodSyncAgeSeconds ?? NEVER,
+    (now) => now.goodSyncAgeSeconds,
   ],
   [
     'next_sync_timestamp_seconds',
@@ -45,14 +45,24 @@ const GAUGES: Reading[] = [
   ['uploads_in_flight', 'Uploads that are being taken', (now) => now.uploads.running],
   ['uploads_waiting', 'Uploads that wait for their turn', (now) => now.uploads.waiting],
   ['document_waits', 'Requests that wait for a document', (now) => now.documentWaits],
-  ['hooks_failing', 'Hooks that are off, or whose last message did not arrive', (now) => now.hooks.failing],
-  ['hook_messages_waiting', 'Messages that hooks are still to be told', (now) => now.hooks.waiting],
-  ['hook_messages_given_up', 'Messages of the hooks of now that never arrived', (now) => now.hooks.givenUp],
+  ['hooks_failing', 'Hooks that are off, or whose last message did not arrive', (now) => now.hooks?.failing],
+  ['hook_messages_waiting', 'Messages that hooks are still to be told', (now) => now.hooks?.waiting],
+  ['hook_messages_given_up', 'Messages of the hooks of now that never arrived', (now) => now.hooks?.givenUp],
   ['backup_age_seconds', 'Time since the last backup was begun', (now) => now.backup?.ageSeconds],
   [
     'verified_backup_age_seconds',
     'Time since the newest backup was begun that was read back whole and is good; absent without backups',
     (now) => now.verifiedBackupAgeSeconds,
+  ],
+  [
+    'database_silent_seconds',
+    'Time since the database of several nodes last answered; 0 while it does',
+    (now) => now.shared?.silentSeconds,
+  ],
+  [
+    'clock_offset_seconds',
+    "How far this machine's clock is behind that of the database; negative: ahead of it",
+    (now) => now.shared?.clockOffsetSeconds,
   ],
   ['backup_ok', 'Whether it was made and verified', (now) => now.backup && Number(now.backup.ok)],
 ]
@@ -120,9 +130,12 @@ export function createMetrics(): Metrics {
         const labels = provider === DEFAULT_PROVIDER.code ? { side } : { provider, side }
         benchmarkAge.set(labels, days ?? NEVER)
       }
-      for (const counter of [runs, hits, misses]) counter.reset()
-      for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
-      for (const { status, count } of now.runs) runs.inc({ status }, count)
+      for (const counter of [hits, misses]) counter.reset()
+      if (now.runs) {
+        runs.reset()
+        for (const status of ['ok', 'parcial', 'error']) runs.inc({ status }, 0)
+        for (const { status, count } of now.runs) runs.inc({ status }, count)
+      }
       for (const [name, state] of Object.entries(now.caches)) {
         entries.set({ cache: name }, state.entries)
         bytes.set({ cache: name }, state.bytes)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LOOK_EVERY_MS, watchDatabase } from '../../../src/domain/database-watch.ts'
+import { createLog } from '../../../src/log.ts'
 import { raiseRevision, selectMeta } from '../../../src/store/meta.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { PATIENCE_MS } from '../../../src/store/sqlite/driver.ts'
@@ -85,12 +86,10 @@ test('what another process commits is noticed within a second, what is ours is n
   const engine = await temporaryEngine(t, dataDir)
   const { db } = engine
   let noticed = 0
-  const watch = await watchDatabase(
-    engine,
-    async () => void noticed++,
-    (error) => assert.fail(String(error)),
-  )
+  const log = createLog({ level: 'debug', format: 'json', write: (text) => assert.fail(text) })
+  const watch = await watchDatabase(engine, { log, staleForMs: 0 })
   t.after(() => watch.close())
+  watch.start(async () => void noticed++)
   await raiseRevision(db)
   await wait(2 * LOOK_EVERY_MS + 100)
   assert.equal(noticed, 0)
@@ -113,24 +112,30 @@ test('what another process commits is noticed within a second, what is ours is n
   child.kill()
 })
 
-test('a look that fails is reported and tried again', async (t) => {
+test('a look that fails is told once, tried again, and told once when it is over', async (t) => {
   const dataDir = temporaryDirectory(t)
   const [engine, other] = [await temporaryEngine(t, dataDir), temporaryDatabase(t, dataDir)]
-  const failures: unknown[] = []
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', format: 'text', write: (text) => lines.push(text) })
   let looks = 0
   const changed = async () => {
     looks += 1
-    if (looks === 1) throw new Error('busy')
+    if (looks <= 3) throw new Error('busy')
   }
-  const watch = await watchDatabase(engine, changed, (error) => failures.push(error))
+  const watch = await watchDatabase(engine, { log, staleForMs: 0 })
+  watch.start(changed)
   await raiseRevision(other)
-  await until(() => looks === 2)
+  await until(() => looks === 4)
   await wait(LOOK_EVERY_MS + 100)
-  assert.deepEqual([looks, failures.length], [2, 1])
+  assert.equal(looks, 4)
+  assert.match(
+    lines.join(''),
+    /^\S+ error the database does not answer reason=busy\n\S+ warn {2}the database answers again\n$/,
+  )
   await watch.close()
   await raiseRevision(other)
   await wait(400)
-  assert.equal(looks, 2, 'a watch that is closed does not look')
+  assert.equal(looks, 4, 'a watch that is closed does not look')
 })
 
 // Many directories, since what one process meets of another's work is a matter of microseconds.

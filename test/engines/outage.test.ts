@@ -1,0 +1,232 @@
+// The database crashes, freezes, comes back, and ends connections as it likes: what a node answers meanwhile, what it says
+// of it, and that it goes on by itself.
+
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { before, type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ask, type PostgresServer, SERVER_VARIABLE, startPostgres } from '../support/postgres/server.ts'
+
+process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
+const { startTestApp } = await import('../support/app.ts')
+const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../support/directory.ts')
+const { until } = await import('../support/terminal.ts')
+const { temporaryDirectory } = await import('../support/temporary.ts')
+
+type TestApp = Awaited<ReturnType<typeof startTestApp>>
+
+const RATES = [
+  '/api/v1/rates/latest',
+  '/api/v1/rates?on=2026-03-23',
+  '/api/v1/series',
+  '/api/v1/series/1/history',
+  '/api/v1/convert?amount=100&from=USD&to=CRC',
+  '/api/v1/history?base=USD&quote=CRC',
+  '/api/v1/export.csv',
+]
+const LONG = process.env.CAMBISTA_TORTURE === 'long'
+
+let server: PostgresServer
+let patient: TestApp
+let impatient: TestApp
+before(async (t) => {
+  const context = t as TestContext
+  server = await startPostgres()
+  context.after(() => server.close())
+  process.env[SERVER_VARIABLE] = server.url
+  const dataDir = temporaryDirectory(context)
+  patient = await startTestApp(context, { dataDir, listen: { metrics: 'local' } })
+  await fillDirectory(patient)
+  await patient.sync({ from: '2026-01-01', to: '2026-03-24' })
+  impatient = await startTestApp(context, { dataDir, staleForMs: 2000 })
+})
+
+test('crashed: rates go on for a time, all else is refused at once, and two lines say it', async (t) => {
+  const [from, fromOther] = [patient.logged.length, impatient.logged.length]
+  assert.equal((await patient.get('/api/v1/rates/latest')).headers.get('age'), null)
+  await server.crash()
+  const fellAt = performance.now()
+  while ((await probe(patient, '/readyz')) !== 503) await rates(patient)
+  t.diagnostic(`not ready after ${since(fellAt)} ms`)
+  assert.match((await rates(patient)).get('age') ?? '', /^\d+$/)
+  assert.equal(await probe(patient, '/readyz?rates'), 200)
+  assert.equal(await probe(patient, '/healthz'), 200)
+  const health = await patient.get('/api/v1/health')
+  assert.equal(health.status, 503)
+  assert.match(await health.text(), /"database":"error".*the database has not answered for \d+ s/)
+  assert.equal((await patient.get('/api/v1/status')).status, 503)
+  const silent = /^cambista_database_silent_seconds (\S+)$/m.exec(await metrics(patient))
+  assert.ok(Number(silent?.[1]) > 0)
+  for (const path of [
+    '/api/v1/documents',
+    '/api/v1/sync/runs',
+    '/api/v1/rates/latest?as_of=2026-03-24T00:00:00Z',
+  ]) {
+    const asked = performance.now()
+    const answer = path.includes('documents') ? await read(patient, path) : await patient.get(path)
+    assert.equal(answer.status, 503, path)
+    assert.match(await answer.text(), /database does not answer/)
+    t.diagnostic(`${path} refused after ${since(asked)} ms`)
+  }
+  const asked = performance.now()
+  assert.equal(await beginUpload(patient), 503)
+  t.diagnostic(`an upload of which nothing was sent is refused after ${since(asked)} ms`)
+  await until(async () => (await impatient.get('/api/v1/rates/latest')).status === 503)
+  assert.equal(await probe(impatient, '/readyz?rates'), 503)
+  assert.equal((await read(impatient, '/api/v1/documents')).status, 503, 'its token is not believed any more')
+
+  await server.start()
+  const backAt = performance.now()
+  await until(
+    async () => (await probe(patient, '/readyz')) === 200 && (await probe(impatient, '/readyz')) === 200,
+  )
+  t.diagnostic(`ready ${since(backAt)} ms after the server answered again`)
+  assert.equal((await upload(patient, 'after a crash')).status, 200)
+  assert.equal((await rates(impatient)).get('age'), null)
+  const said = [...linesOf(patient, from), ...linesOf(impatient, fromOther)]
+  assert.deepEqual(said.sort(), [
+    'the database answers again',
+    'the database answers again',
+    'the database does not answer',
+    'the database does not answer',
+  ])
+})
+
+test('frozen: rates take no longer, what asks the database is refused within seconds, and it goes on', async (t) => {
+  const from = patient.logged.length
+  const thaw = server.freeze()
+  t.after(thaw)
+  const frozenAt = performance.now()
+  const uploading = upload(patient, 'while it is frozen').then((answer) => [answer.status, since(frozenAt)])
+  let longest = 0
+  let isNoticed = false
+  const noticing = until(async () => (await probe(patient, '/readyz')) === 503).then(() => {
+    isNoticed = true
+  })
+  while (!isNoticed) {
+    const asked = performance.now()
+    await rates(patient)
+    longest = Math.max(longest, since(asked))
+  }
+  await noticing
+  t.diagnostic(`not ready after ${since(frozenAt)} ms; all forms of rates in ${longest} ms at most`)
+  const [status, ms = 0] = await uploading
+  t.diagnostic(`an upload that had begun ends with ${status} after ${ms} ms`)
+  assert.equal(status, 503)
+  assert.ok(ms < 12_000, `${ms} ms`)
+  thaw()
+  const thawedAt = performance.now()
+  await until(async () => (await probe(patient, '/readyz')) === 200)
+  t.diagnostic(`ready ${since(thawedAt)} ms after it went on`)
+  assert.equal((await upload(patient, 'after it was frozen')).status, 200)
+  assert.deepEqual(linesOf(patient, from), ['the database does not answer', 'the database answers again'])
+})
+
+test('connections that are ended at random, beside uploads and reads: no 500, nothing lost or twice', async (t) => {
+  const ids = new Map<string, number>()
+  const statuses = new Map<number, number>()
+  const noted = (answer: Response) => {
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+    return answer
+  }
+  const isOver = AbortSignal.timeout(LONG ? 60_000 : 8000)
+  const kill = `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'cambista' and pid <> pg_backend_pid() order by random() limit 2`
+  const killing = (async () => {
+    while (!isOver.aborted) {
+      await ask(server.url, kill)
+      await wait(20)
+    }
+  })()
+  const uploading = Array.from({ length: 6 }, async (_, uploader) => {
+    for (let at = 0; !isOver.aborted; at++) {
+      const key = `killed ${uploader} ${at}`
+      const headers = { 'idempotency-key': key }
+      const node = at % 2 ? patient : impatient
+      let answer = noted(await post(node, CREATE, batch(pdf(key)), headers))
+      while (answer.status === 503 || answer.status === 409) {
+        await wait(50)
+        answer = noted(await post(node, CREATE, batch(pdf(key)), headers))
+      }
+      assert.equal(answer.status, 200, await answer.clone().text())
+      const { created_documents: made } = (await answer.json()) as { created_documents: { id: number }[] }
+      ids.set(key, made[0]?.id ?? 0)
+      noted(await read(node, '/api/v1/documents?company_id=1'))
+      noted(await node.get('/api/v1/sync/runs'))
+      noted(await node.get('/api/v1/status'))
+      assert.equal(noted(await node.get('/api/v1/rates/latest')).status, 200)
+    }
+  })
+  await Promise.all([killing, ...uploading])
+  t.diagnostic(`${ids.size} documents; answers: ${JSON.stringify([...statuses])}`)
+  assert.deepEqual(
+    [...statuses.keys()].filter((status) => status !== 200 && status !== 503),
+    [],
+  )
+  const stored = new Map<string, number>()
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const answer: Response = await read(patient, `/api/v1/documents?company_id=1&after=${after}&limit=200`)
+    const { documents } = (await answer.json()) as { documents: { id: number }[] }
+    for (const { id } of documents) {
+      const content = await (await read(patient, `/api/v1/documents/${id}/content`)).text()
+      if (!content.startsWith('killed')) continue
+      assert.equal(stored.get(content), undefined, `${content} is there twice`)
+      stored.set(content, id)
+    }
+    after = documents.at(-1)?.id
+  }
+  assert.deepEqual([...ids].sort(), [...stored].filter(([key]) => ids.has(key)).sort())
+  assert.equal(stored.size, ids.size)
+})
+
+async function rates(app: TestApp): Promise<Headers> {
+  let headers = new Headers()
+  for (const path of RATES) {
+    const answer = await app.get(path)
+    const body = await answer.text()
+    assert.equal(answer.status, 200, `${path}: ${body.slice(0, 200)}`)
+    headers = answer.headers
+  }
+  return headers
+}
+
+async function probe({ app }: TestApp, path: string): Promise<number> {
+  return (await fetch(app.url + path)).status
+}
+
+async function metrics({ app }: TestApp): Promise<string> {
+  const answer = await fetch(`${app.url}/metrics`)
+  const text = await answer.text()
+  assert.equal(answer.status, 200, text)
+  return text
+}
+
+function upload(app: TestApp, text: string): Promise<Response> {
+  return post(app, CREATE, batch(pdf(text)))
+}
+
+/** The status of an upload of a gigabyte of which no byte is sent. */
+function beginUpload({ app }: TestApp): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-length': 50_000_000 }
+    const client = request(app.url + CREATE, { method: 'POST', headers }, (answer) => {
+      resolve(answer.statusCode ?? 0)
+      client.destroy()
+    })
+    client.on('error', reject)
+    client.flushHeaders()
+  })
+}
+
+/** The warnings and errors that a node logged. */
+function linesOf({ logged }: TestApp, from: number): string[] {
+  const lines = logged.slice(from).flatMap((text) => text.trim().split('\n'))
+  return lines
+    .map((line) => JSON.parse(line) as { level: string; event: string })
+    .filter(({ level }) => level === 'warn' || level === 'error')
+    .map(({ event }) => event)
+}
+
+function since(from: number): number {
+  return Math.round(performance.now() - from)
+}
