@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Db } from '../../src/store/tables.ts'
-import { startTestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
+import { ofSqlite, startTestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
 import { runJson } from '../support/company.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../support/directory.ts'
 import { type Receiver, startReceiver } from '../support/hooks/receiver.ts'
@@ -110,52 +110,56 @@ test('what a restart finds in the queue is sent', async (t) => {
   assert.equal(receiver.received[1]?.id, receiver.received[0]?.id)
 })
 
-test('a secret is in no backup, log or error; after a restore nothing is sent until it has a new one', async (t) => {
-  const home = temporaryDirectory(t)
-  const [dataDir, set] = [join(home, 'data'), join(home, 'set')]
-  const { app, receiver, hook, upload } = await ground(t, { dataDir })
-  receiver.answer = (response) => response.writeHead(500).end()
-  await upload('one')
-  await arrives(receiver, 1)
-  await until(() => app.logged.join('').includes('"event":"hook fails"'))
-  const made = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
-  assert.equal(made.code, 0, made.err)
-  await app.app.close()
-  const plain = hook.secret.slice('whsec_'.length)
-  const secrets = [plain, Buffer.from(plain, 'base64'), readFileSync(join(dataDir, 'hook.key'))]
-  const files = readdirSync(set, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-  assert.ok(files.some(({ name }) => name === 'cambista.db'))
-  assert.equal(
-    files.some(({ name }) => name === 'hook.key'),
-    false,
-  )
-  for (const { parentPath, name } of files) {
-    const content = readFileSync(join(parentPath, name))
-    for (const secret of secrets) assert.equal(content.includes(secret), false, name)
-  }
-  const log = app.logged.join('')
-  for (const word of [plain, 'whsec_', 'sesamo'])
-    assert.equal(log.includes(word), false, `the log has ${word}`)
+test(
+  'a secret is in no backup, log or error; after a restore nothing is sent until it has a new one',
+  ofSqlite,
+  async (t) => {
+    const home = temporaryDirectory(t)
+    const [dataDir, set] = [join(home, 'data'), join(home, 'set')]
+    const { app, receiver, hook, upload } = await ground(t, { dataDir })
+    receiver.answer = (response) => response.writeHead(500).end()
+    await upload('one')
+    await arrives(receiver, 1)
+    await until(() => app.logged.join('').includes('"event":"hook fails"'))
+    const made = await runCommand(['backup', 'create', set, '--data-dir', dataDir])
+    assert.equal(made.code, 0, made.err)
+    await app.app.close()
+    const plain = hook.secret.slice('whsec_'.length)
+    const secrets = [plain, Buffer.from(plain, 'base64'), readFileSync(join(dataDir, 'hook.key'))]
+    const files = readdirSync(set, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+    assert.ok(files.some(({ name }) => name === 'cambista.db'))
+    assert.equal(
+      files.some(({ name }) => name === 'hook.key'),
+      false,
+    )
+    for (const { parentPath, name } of files) {
+      const content = readFileSync(join(parentPath, name))
+      for (const secret of secrets) assert.equal(content.includes(secret), false, name)
+    }
+    const log = app.logged.join('')
+    for (const word of [plain, 'whsec_', 'sesamo'])
+      assert.equal(log.includes(word), false, `the log has ${word}`)
 
-  renameSync(dataDir, `${dataDir}.before`)
-  const restored = await runCommand(['backup', 'restore', set, '--data-dir', dataDir])
-  assert.equal(restored.code, 0, restored.err)
-  receiver.answer = (response) => response.writeHead(200).end()
-  const told = receiver.received.length
-  const again = await startTestApp(t, { dataDir, clock: app.clock, listen: { metrics: 'local' } })
-  await until(() =>
-    /"event":"hook fails".*its secret cannot be read.*cambista hook rotate 1/.test(again.logged.join('')),
-  )
-  assert.match(
-    (await runCommand(['hook', 'list', '--data-dir', dataDir])).out,
-    /0 .*its secret cannot be read: cambista hook rotate 1/,
-  )
-  const response = await post(again, CREATE, batch(pdf('new')))
-  assert.equal(response.status, 200)
-  assert.equal(receiver.received.length, told)
-  const { secret } = await runJson<Made>(dataDir, 'hook', 'rotate', '1')
-  await arrives(receiver, told + 1)
-  assert.deepEqual(typesOf(receiver).slice(told), ['document.created'])
-  assert.deepEqual(receiver.received.at(-1)?.body.data.document_ids, [1_000_002])
-  assert.notEqual(secret, hook.secret)
-})
+    renameSync(dataDir, `${dataDir}.before`)
+    const restored = await runCommand(['backup', 'restore', set, '--data-dir', dataDir])
+    assert.equal(restored.code, 0, restored.err)
+    receiver.answer = (response) => response.writeHead(200).end()
+    const told = receiver.received.length
+    const again = await startTestApp(t, { dataDir, clock: app.clock, listen: { metrics: 'local' } })
+    await until(() =>
+      /"event":"hook fails".*its secret cannot be read.*cambista hook rotate 1/.test(again.logged.join('')),
+    )
+    assert.match(
+      (await runCommand(['hook', 'list', '--data-dir', dataDir])).out,
+      /0 .*its secret cannot be read: cambista hook rotate 1/,
+    )
+    const response = await post(again, CREATE, batch(pdf('new')))
+    assert.equal(response.status, 200)
+    assert.equal(receiver.received.length, told)
+    const { secret } = await runJson<Made>(dataDir, 'hook', 'rotate', '1')
+    await arrives(receiver, told + 1)
+    assert.deepEqual(typesOf(receiver).slice(told), ['document.created'])
+    assert.deepEqual(receiver.received.at(-1)?.body.data.document_ids, [1_000_002])
+    assert.notEqual(secret, hook.secret)
+  },
+)

@@ -183,6 +183,9 @@ test('nothing is looked up for a secret that is known, or for none', async (t) =
 test('a database that does not answer is no reason to call a key wrong', async (t) => {
   const own = temporaryDatabase(t)
   const keyring = await openKeyring(own, fixedClock().read)
-  await own.schema.dropTable('api_keys').execute()
-  await assert.rejects(async () => keyring.withLookUp(() => keyring.checkKey('cbk_x')), /no such table/)
+  await own.schema.alterTable('api_keys').renameTo('gone').execute()
+  await assert.rejects(
+    async () => keyring.withLookUp(() => keyring.checkKey('cbk_x')),
+    /no such table|does not exist/,
+  )
 })

@@ -133,7 +133,7 @@ test('says nosniff and an id on every response, errors and 304 among them', asyn
 
 test('tells a client nothing about the inside when it fails', async () => {
   const own = await openApp()
-  await asOtherProcess(own, (db) => db.schema.dropTable('sync_runs').execute())
+  await asOtherProcess(own, (db) => db.schema.alterTable('sync_runs').renameTo('gone').execute())
   const { status, headers, body } = await send(`${own.app.url}/api/v1/sync/runs`, {
     headers: { 'X-API-Key': own.key },
   })
@@ -148,7 +148,7 @@ test('tells a client nothing about the inside when it fails', async () => {
   await until(() => lines('"status":500').length === 1)
   const failures = lines('request failed')
   assert.equal(failures.length, 1)
-  assert.match(failures[0] ?? '', /no such table: sync_runs/)
+  assert.match(failures[0] ?? '', /no such table: sync_runs|relation .+sync_runs.+ does not exist/)
   assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))
 })
 

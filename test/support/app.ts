@@ -18,7 +18,14 @@ import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
 import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
-export { fixedClock, postgres, type TestClock, temporaryDatabase, temporaryDirectory } from './temporary.ts'
+export {
+  fixedClock,
+  ofSqlite,
+  postgres,
+  type TestClock,
+  temporaryDatabase,
+  temporaryDirectory,
+} from './temporary.ts'
 
 export type TestApp = {
   app: App

@@ -8,7 +8,7 @@ export type FaultyFs = {
   /** `<function> <path relative to the root>`, with `*` for the name of a temporary file. */
   calls: string[]
   /** Lets every call fail for which the answer is a code such as EIO. */
-  faults: (call: string, index: number) => string | undefined
+  faults: (call: string, index: number) => Promise<string | undefined> | string | undefined
   /** At most so many bytes are taken by one write. */
   mostWritten: number
   /** What every write waits for. */
@@ -16,30 +16,28 @@ export type FaultyFs = {
 }
 
 export function createFaultyFs(root: string): FaultyFs {
-  const failOrNot = (name: string, path: string) => {
+  const failOrNot = async (name: string, path: string) => {
     const shown = path.replace(root, '').replace(/\/[\w-]{36,}$/, '/*')
     const call = `${name} ${shown === '' ? '/' : shown}`
-    const code = faulty.faults(call, faulty.calls.push(call) - 1)
+    const code = await faulty.faults(call, faulty.calls.push(call) - 1)
     if (code !== undefined) throw Object.assign(new Error(`${code}: injected`), { code })
   }
 
   const watched = (file: nodeFs.FileHandle, path: string): nodeFs.FileHandle => {
     const write = async (bytes: Buffer, at: number, length: number) => {
       await faulty.gate
-      failOrNot('write', path)
+      await failOrNot('write', path)
       return file.write(bytes, at, Math.min(length, faulty.mostWritten))
     }
-    const sync = () => {
-      failOrNot('sync', path)
+    const sync = async () => {
+      await failOrNot('sync', path)
       return file.sync()
     }
     const close = async () => {
       await file.close() // what fails to close is closed all the same
-      failOrNot('close', path)
+      await failOrNot('close', path)
     }
-    const replaced = new Map<PropertyKey, unknown>(
-      Object.entries({ write: write, sync: rejecting(sync), close }),
-    )
+    const replaced = new Map<PropertyKey, unknown>(Object.entries({ write: write, sync, close }))
     return new Proxy(file, {
       get(target, name) {
         const value: unknown = replaced.get(name) ?? Reflect.get(target, name)
@@ -48,11 +46,12 @@ export function createFaultyFs(root: string): FaultyFs {
     })
   }
 
-  const before = <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
-    rejecting((...args: A) => {
-      failOrNot(name, String(args[0]))
+  const before =
+    <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      await failOrNot(name, String(args[0]))
       return call(...args)
-    })
+    }
 
   const faulty: FaultyFs = {
     calls: [],
@@ -70,9 +69,4 @@ export function createFaultyFs(root: string): FaultyFs {
     },
   }
   return faulty
-}
-
-/** A call that throws at once becomes one whose promise is rejected, as the real ones are. */
-function rejecting<A extends unknown[], R>(call: (...args: A) => Promise<R>) {
-  return async (...args: A): Promise<R> => call(...args)
 }

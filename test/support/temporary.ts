@@ -5,15 +5,19 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { sql } from 'kysely'
 import { type IsoDate, todayIn } from '../../src/dates.ts'
 import type { Engine } from '../../src/store/engine.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { openDatabase, openReads } from '../../src/store/sqlite/database.ts'
 import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
-import type { Db } from '../../src/store/tables.ts'
+import type { Db, Tables } from '../../src/store/tables.ts'
 
 /** What is needed where the engine of this run is PostgreSQL; undefined: it is SQLite. */
 export const postgres =
   process.env.CAMBISTA_TEST_ENGINE === 'postgres' ? await import('./postgres/database.ts') : undefined
+
+/** Options of a test that is about the file of SQLite, or its connections: `test('…', ofSqlite, …)`. */
+export const ofSqlite = { skip: postgres ? 'of SQLite alone' : false }
 
 export type TestClock = { now: Date; read(): Date; today(): IsoDate }
 
@@ -57,4 +61,17 @@ export async function temporaryEngine(t: TestContext, dataDir = temporaryDirecto
 /** The database of a data directory, beside the program that uses it. The caller closes it. */
 export function openDatabaseOf(dataDir: string, t?: TestContext): Db {
   return postgres ? postgres.postgresDatabase(dataDir, t) : openDatabase(dataDir)
+}
+
+/** The same for what only reads, and waits for no transaction. */
+export function openReadsOf(dataDir: string): Db {
+  return postgres ? postgres.postgresDatabase(dataDir) : openReads(dataDir)
+}
+
+/** From now on the database takes no rows of a table: `refused` is in the error. */
+export async function refuseRows(db: Db, table: keyof Tables): Promise<void> {
+  const refusal = postgres
+    ? sql`alter table ${sql.table(table)} add constraint refused check (false) not valid`
+    : sql`create trigger refused before insert on ${sql.table(table)} begin select raise(abort, 'refused'); end`
+  await refusal.execute(db)
 }

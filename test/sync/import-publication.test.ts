@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
 import { createHook } from '../../src/domain/hooks/hooks.ts'
 import type { SeriesInFile } from '../../src/domain/rates/export-file.ts'
 import { needHookKey } from '../../src/store/hooks/key.ts'
 import { importRates } from '../../src/sync/import/import.ts'
 import { daysFrom, openDesk } from '../support/rates/memory-bank.ts'
+import { refuseRows } from '../support/temporary.ts'
 
 const SIDES = { 317: 'compra', 318: 'venta' } as const
 const FROM = '1986-01-01'
@@ -74,9 +74,7 @@ test('the days of a daily import are told once, and with the second side', async
 
 test('an import that failed is no failed sync: the one who imports sees it', async (t) => {
   const { db, read, told } = await openHooked(t)
-  await sql`create trigger full before insert on rates begin select raise(abort, 'disk full'); end`.execute(
-    db,
-  )
+  await refuseRows(db, 'rates')
   const [end] = await read('2026-03-01', '2026-03-02')
   assert.equal(end?.run?.status, 'error')
   assert.deepEqual(await told(), [])

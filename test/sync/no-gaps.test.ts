@@ -23,6 +23,7 @@ import {
   type RandomBank,
   randomOf,
 } from '../support/rates/random-bank.ts'
+import { postgres } from '../support/temporary.ts'
 
 /** The same hundred each time, and new ones; or only the one that is asked for. */
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
@@ -40,7 +41,7 @@ type Covered = Map<string, readonly Interval[]>
 for (const seed of new Set([...FIXED, ...FRESH])) {
   test(`no day is stepped over, whatever bank, clock and operator do (seed ${seed})`, async (t) => {
     const desk = await openDesk(t, { backfillFrom: FLOOR, groups: FEEDS })
-    await sql`pragma synchronous = off`.execute(desk.db) // no power is cut here, and it halves the time
+    if (!postgres) await sql`pragma synchronous = off`.execute(desk.db) // no power is cut here, and it halves the time
     const random = randomOf(seed)
     const real = createRandomBank(desk.bank, random, addDays(FLOOR, random.int(0, 700)))
     const world: World = { ...desk, real, random, story: [] }

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import Sqlite from 'better-sqlite3'
 import { hashOfSecret } from '../../src/domain/secrets.ts'
-import { startTestApp, type TestAppOptions, temporaryDirectory } from '../support/app.ts'
+import { startTestApp, type TestAppOptions } from '../support/app.ts'
+import { openDatabaseOf, temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
 const NOON = Date.parse('2026-03-24T12:00:00Z')
@@ -43,16 +43,12 @@ function openBox(t: TestContext) {
         asked: bank.requests.length,
       }
     },
-    rows() {
-      const sqlite = new Sqlite(`${dataDir}/cambista.db`, { readonly: true })
-      try {
-        return sqlite
-          .prepare("select token_hash, token_only from sync_runs where trigger != 'refine' order by id")
-          .raw()
-          .all()
-      } finally {
-        sqlite.close()
-      }
+    async rows() {
+      const db = openDatabaseOf(dataDir)
+      const runs = db.selectFrom('sync_runs').select(['token_hash', 'token_only'])
+      const rows = await runs.where('trigger', '!=', 'refine').orderBy('id').execute()
+      await db.destroy()
+      return rows.map(({ token_hash, token_only }) => [token_hash, token_only])
     },
   }
 }
@@ -88,7 +84,7 @@ test('a refused token alone is no reason, a renewed one is', async (t) => {
   assert.equal(same.nextRun, '2026-03-24T12:15:00.000Z')
   const renewed = await box.start({ minute: 2 })
   assert.deepEqual([renewed.run, renewed.began], ['2 startup ok', 'the last sync was parcial'])
-  assert.deepEqual(box.rows(), [
+  assert.deepEqual(await box.rows(), [
     [hashOfSecret('expired-token'), 1],
     [hashOfSecret('test-token'), 0],
   ])
@@ -101,7 +97,7 @@ test('a refused token and something else is a reason', async (t) => {
   assert.equal(refused.run, '1 startup parcial')
   assert.equal((await box.start({ token: 'expired-token', bank, minute: 1 })).run, '2 startup parcial')
   assert.deepEqual(
-    box.rows().map((row) => (row as unknown[])[1]),
+    (await box.rows()).map((row) => (row as unknown[])[1]),
     [0, 0],
   )
 })
@@ -109,7 +105,7 @@ test('a refused token and something else is a reason', async (t) => {
 test('a run without a token keeps none, and neither token nor hash is answered', async (t) => {
   const box = openBox(t)
   const { row } = await box.start({ token: null })
-  assert.deepEqual(box.rows(), [[null, 0]])
+  assert.deepEqual(await box.rows(), [[null, 0]])
   assert.deepEqual(
     Object.keys(row ?? {}).filter((name) => name.includes('token')),
     [],

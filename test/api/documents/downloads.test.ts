@@ -9,11 +9,11 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
+import { asOtherProcess } from '../support.ts'
 
 const LARGE = randomBytes(30_000_000)
 
@@ -108,18 +108,20 @@ test('a disk that fails in the middle cuts the download short, and is logged', a
 })
 
 test('a document that is deleted while it is looked up is 404', async (t) => {
-  let remove: (() => void) | undefined
+  let remove: (() => Promise<unknown>) | undefined
   const { app, path } = await open(t, {
     ...nodeFs,
     stat: (async (name: string) => {
-      remove?.()
+      await remove?.()
       if (remove) await nodeFs.unlink(name)
       return nodeFs.stat(name)
     }) as typeof nodeFs.stat,
   })
-  const database = new Sqlite(join(app.dataDir, 'cambista.db'))
-  t.after(() => database.close())
-  remove = () => database.exec('delete from documents; delete from attachments')
+  remove = () =>
+    asOtherProcess(app, async (db) => {
+      await db.deleteFrom('documents').execute()
+      await db.deleteFrom('attachments').execute()
+    })
   const response = await read(app, path)
   assert.equal(response.status, 404)
   assert.deepEqual(await response.json(), { status: 'not found', message: 'Document not found' })

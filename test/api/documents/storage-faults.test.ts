@@ -7,24 +7,38 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { startTestApp, type TestApp, type TestAppOptions, temporaryDirectory } from '../../support/app.ts'
+import type { Db } from '../../../src/store/tables.ts'
+import {
+  ofSqlite,
+  startTestApp,
+  type TestApp,
+  type TestAppOptions,
+  temporaryDatabase,
+  temporaryDirectory,
+} from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } from '../../support/directory.ts'
 import { createFaultyFs, type FaultyFs } from '../../support/faulty-fs.ts'
 import { until } from '../../support/terminal.ts'
 
-type Failing = { app: TestApp; faulty: FaultyFs; database: Sqlite.Database }
+type Failing = { app: TestApp; faulty: FaultyFs; database: Db }
 
 async function openFailing(t: TestContext, options: TestAppOptions = {}): Promise<Failing> {
   const dataDir = temporaryDirectory(t)
   const faulty = createFaultyFs(join(dataDir, 'blobs'))
   const app = await startTestApp(t, { dataDir, blobFs: faulty.fs, ...options })
   await fillDirectory(app)
-  const database = new Sqlite(join(dataDir, 'cambista.db'))
-  t.after(() => database.close())
-  return { app, faulty, database }
+  return { app, faulty, database: temporaryDatabase(t, dataDir) }
 }
 
-const countRows = ({ database }: Failing) => database.prepare('select count(*) from documents').pluck().get()
+async function countRows({ database }: Failing): Promise<number> {
+  return (await database.selectFrom('documents').select('id').execute()).length
+}
+
+function openBeside(t: TestContext, { app }: Failing): Sqlite.Database {
+  const sqlite = new Sqlite(join(app.dataDir, 'cambista.db'))
+  t.after(() => sqlite.close())
+  return sqlite
+}
 
 function filesIn({ app }: Failing): string[] {
   return readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true, encoding: 'utf8' })
@@ -48,12 +62,12 @@ test('bytes are flushed, then their names, then the rows are there, then comes t
   const { app, faulty } = failing
   faulty.calls.length = 0
   const rows: unknown[] = []
-  faulty.faults = () => {
-    rows.push(countRows(failing))
+  faulty.faults = async () => {
+    rows.push(await countRows(failing))
     return undefined
   }
   const response = await post(app, CREATE, UPLOAD)
-  assert.equal(countRows(failing), 2, 'answered before the rows were committed')
+  assert.equal(await countRows(failing), 2, 'answered before the rows were committed')
   assert.equal(response.status, 200)
   const last = (wanted: RegExp) => faulty.calls.findLastIndex((call) => wanted.test(call))
   const first = (wanted: RegExp) => faulty.calls.findIndex((call) => wanted.test(call))
@@ -89,7 +103,7 @@ test('any one failing call is told in words, leaves nothing, and is over with th
       const { status, message } = (await response.json()) as Record<string, string>
       assert.equal(status, 'error', what)
       assert.match(message ?? '', /^(Not enough disk space|Documents cannot be stored)/, what)
-      assert.equal(countRows(failing), 0, what)
+      assert.equal(await countRows(failing), 0, what)
       assert.deepEqual(filesIn(failing), [], what)
     }
   }
@@ -113,47 +127,57 @@ test('a failure leaves the content that another document has', async (t) => {
 test('an agent that is put to sleep while its documents are flushed gets none of them', async (t) => {
   const failing = await openFailing(t)
   const { app, faulty, database } = failing
-  faulty.faults = (call) => {
-    if (call.startsWith('rename')) database.exec('update agents set active = 0')
+  faulty.faults = async (call) => {
+    if (call.startsWith('rename')) await database.updateTable('agents').set({ active: 0 }).execute()
     return undefined
   }
   assert.equal((await post(app, CREATE, UPLOAD)).status, 404)
-  assert.equal(countRows(failing), 0)
+  assert.equal(await countRows(failing), 0)
   assert.deepEqual(filesIn(failing), [])
 })
 
-test('a database that another program holds is 503, and the client is told when to come back', async (t) => {
-  const failing = await openFailing(t, { patienceMs: 500 })
-  const { app, database } = failing
-  database.exec('begin immediate')
-  const response = await post(app, CREATE, UPLOAD)
-  assert.equal(response.status, 503)
-  assert.equal(response.headers.get('retry-after'), '5')
-  assert.match(((await response.json()) as { message: string }).message, /database is in use/)
-  database.exec('rollback')
-  assert.equal((await post(app, CREATE, UPLOAD)).status, 200)
-  assert.equal(countRows(failing), 2)
-})
+test(
+  'a database that another program holds is 503, and the client is told when to come back',
+  ofSqlite,
+  async (t) => {
+    const failing = await openFailing(t, { patienceMs: 500 })
+    const { app } = failing
+    const database = openBeside(t, failing)
+    database.exec('begin immediate')
+    const response = await post(app, CREATE, UPLOAD)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('retry-after'), '5')
+    assert.match(((await response.json()) as { message: string }).message, /database is in use/)
+    database.exec('rollback')
+    assert.equal((await post(app, CREATE, UPLOAD)).status, 200)
+    assert.equal(await countRows(failing), 2)
+  },
+)
 
-test('while a write waits for another program, everything else is answered, and it goes on by itself', async (t) => {
-  const failing = await openFailing(t, { patienceMs: 60_000 })
-  const { app, database } = failing
-  assert.equal((await post(app, CREATE, batch(pdf('uno')))).status, 200)
-  database.exec('begin immediate')
-  let waiting = true
-  const upload = post(app, CREATE, batch(pdf('dos'))).finally(() => {
-    waiting = false
-  })
-  await until(() => filesIn(failing).length === 2)
-  for (const path of ['/healthz', '/readyz', '/api/v1/documents', '/api/v1/documents/1/content']) {
-    assert.equal((await read(app, path)).status, 200, path)
-  }
-  assert.equal((await app.get('/api/v1/series')).status, 200)
-  assert.ok(waiting, 'it did not wait')
-  database.exec('rollback')
-  assert.equal((await upload).status, 200)
-  assert.equal(countRows(failing), 2)
-})
+test(
+  'while a write waits for another program, everything else is answered, and it goes on by itself',
+  ofSqlite,
+  async (t) => {
+    const failing = await openFailing(t, { patienceMs: 60_000 })
+    const { app } = failing
+    const database = openBeside(t, failing)
+    assert.equal((await post(app, CREATE, batch(pdf('uno')))).status, 200)
+    database.exec('begin immediate')
+    let waiting = true
+    const upload = post(app, CREATE, batch(pdf('dos'))).finally(() => {
+      waiting = false
+    })
+    await until(() => filesIn(failing).length === 2)
+    for (const path of ['/healthz', '/readyz', '/api/v1/documents', '/api/v1/documents/1/content']) {
+      assert.equal((await read(app, path)).status, 200, path)
+    }
+    assert.equal((await app.get('/api/v1/series')).status, 200)
+    assert.ok(waiting, 'it did not wait')
+    database.exec('rollback')
+    assert.equal((await upload).status, 200)
+    assert.equal(await countRows(failing), 2)
+  },
+)
 
 test('the end waits for an upload whose client went away', async (t) => {
   const failing = await openFailing(t)
@@ -171,7 +195,7 @@ test('the end waits for an upload whose client went away', async (t) => {
   const closing = app.app.close()
   setTimeout(gate.resolve, 200)
   await closing
-  assert.equal(countRows(failing), 1)
+  assert.equal(await countRows(failing), 1)
   assert.equal(filesIn(failing).length, 1)
   assert.deepEqual(
     app.logged.filter((line) => line.includes('"level":"error"')),

@@ -13,7 +13,7 @@ import { readRecord } from '../../../src/sync/record.ts'
 import { startTestApp, type TestAppOptions } from '../../support/app.ts'
 import { pruebas } from '../../support/pruebas/pruebas.ts'
 import { PRUEBAS_TOKEN, pruebasValue, startPruebas } from '../../support/pruebas/source.ts'
-import { fixedClock, temporaryDirectory } from '../../support/temporary.ts'
+import { fixedClock, ofSqlite, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 import { asOtherProcess } from '../support.ts'
 
@@ -192,7 +192,7 @@ test('a failure of one is not hidden by a good run of the other after it', async
   assert.match(detail?.reasons?.join() ?? '', /^bccr: the last run failed: 317: HTTP 400: no/)
 })
 
-test('doctor looks at each provider by its own calendar', async (t) => {
+test('doctor looks at each provider by its own calendar', ofSqlite, async (t) => {
   const { dataDir, clock, syncBoth } = await startBoth(t)
   await syncBoth()
   const look = async () => {

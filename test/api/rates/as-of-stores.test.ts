@@ -10,12 +10,11 @@ import { createBackup } from '../../../src/domain/backup/backup.ts'
 import { restoreBackup } from '../../../src/domain/backup/restore.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { openBackupSet } from '../../../src/store/backup/set.ts'
-import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
 import { importRates } from '../../../src/sync/import/import.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { olderSchema } from '../../support/older-schema.ts'
 import { answerTo, startMemoryApp } from '../../support/rates/memory-app.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../support/temporary.ts'
 import { withinASecond } from '../support.ts'
 
 const MADE = '2026-03-24T12:00:00.000Z'
@@ -25,6 +24,7 @@ type Series = { points: { rate_date: string; value: string }[] }
 
 /** Imports the sale of the dollar of these days, each with 400 colones and as stored long ago. */
 async function importDays(
+  t: TestContext,
   app: TestApp,
   at: string,
   days: readonly string[],
@@ -42,10 +42,9 @@ async function importDays(
   }))
   const options = { replace: true, dryRun: false }
   const { signal } = new AbortController()
-  const engine = await openSqliteEngine(app.dataDir)
+  const engine = await temporaryEngine(t, app.dataDir)
   const deps = { ...engine, clock: () => new Date(at), providers: [bccr], signal }
   await importRates(deps, [{ series, covered: [covered], values }], options)
-  await engine.close()
   const path = `/series/2/history?from=${covered.from}&to=${covered.to}`
   const isThere = async () =>
     ((await answerTo(app, path)) as Series).points.some(({ value }) => value === '400')
@@ -59,7 +58,7 @@ async function pointsOf(app: TestApp, asOf: string): Promise<string[]> {
 
 test('a value that was stored in the future is refused: one of two clocks is wrong', async (t) => {
   const app = await startMemoryApp(t, { now: MADE })
-  const days = importDays(app, '2019-12-31T23:59:59Z', ['2019-12-30'], {
+  const days = importDays(t, app, '2019-12-31T23:59:59Z', ['2019-12-30'], {
     from: '2019-12-30',
     to: '2019-12-30',
   })
@@ -73,7 +72,7 @@ test('what an import brought was not known before it, though it was stored elsew
   app.clock.now = new Date('2026-04-01T12:00:00Z')
   // One before what was asked for, one of a day that had none, one that replaces the value that is there, one after.
   const days = ['2026-02-27', '2026-03-02', '2026-03-03', '2026-03-09']
-  await importDays(app, IMPORTED, days, { from: '2026-02-20', to: '2026-03-10' })
+  await importDays(t, app, IMPORTED, days, { from: '2026-02-20', to: '2026-03-10' })
   assert.deepEqual(await pointsOf(app, MADE), ['2026-03-03 500'])
   assert.deepEqual(await pointsOf(app, '2026-03-26T11:59:59.999Z'), ['2026-03-03 500'])
   assert.deepEqual(
@@ -88,7 +87,7 @@ test('what an import brought was not known before it, though it was stored elsew
   assert.equal(before, `404 this store's record begins at ${MADE}`)
 })
 
-test('between a backup and its restore nothing is known, before and after it all is', async (t) => {
+test('between a backup and its restore nothing is known, before and after it all is', ofSqlite, async (t) => {
   const app = await startMemoryApp(t, { now: MADE })
   await app.sync()
   const home = temporaryDirectory(t)
@@ -131,37 +130,41 @@ async function openUpgraded(t: TestContext, change: (sqlite: Sqlite.Database) =>
   return startTestApp(t, { dataDir, now: new Date(Date.now() + 3_600_000).toISOString() })
 }
 
-test('of a store from before the record values are known, and nothing that depends on covered days', async (t) => {
-  const app = await openUpgraded(t)
-  const ask = (path: string, asOf = '2026-02-01T00:00:00Z') => answerTo(app, `${path}&as_of=${asOf}`)
-  const unknown =
-    '404 which days had been synchronized then is not in the record, and the answer depends on it'
-  const convert = '/convert?amount=1&from=USD&to=CRC&type=compra&on='
-  assert.equal(((await ask(`${convert}2026-03-24`)) as { rate: string }).rate, '496.44')
-  assert.equal(((await ask('/rates?exact=true&on=2026-03-27')) as unknown[]).length, 1)
-  assert.equal(((await ask('/series/1/history?from=2026-01-01&to=2026-12-31')) as Series).points.length, 2)
-  const pair = '/history?base=USD&quote=CRC&type=compra&from=2026-03-01&to=2026-03-31'
-  assert.equal(((await ask(pair)) as Series).points.length, 2)
-  for (const path of [
-    `${convert}2026-03-25`,
-    '/rates?on=2026-03-28',
-    '/rates/latest?on=2026-03-28',
-    // The other side has no value, and whether it was asked for is not known.
-    '/rates/latest?on=2026-03-24',
-  ]) {
-    assert.equal(await ask(path), unknown, path)
-  }
-  // A week that is over is whole if all its days are covered; one that is not is partial in any case.
-  const week = pair.replace('from=2026-03-01&to=2026-03-31', 'from=2026-03-23&to=2026-03-29&every=week')
-  assert.equal(await ask(week, '2026-04-01T00:00:00Z'), unknown)
-  assert.equal(((await ask(week)) as Series).points.length, 1)
-  const now = new Date(Date.now() + 60_000).toISOString()
-  assert.equal(((await ask(`${convert}2026-03-25`, now)) as { rate: string }).rate, '496.44')
-  const first = "404 this store's record begins at 2026-01-01T00:00:00.000Z"
-  assert.equal(await ask(`${convert}2026-03-24`, '2025-12-31T23:59:59.999Z'), first)
-})
+test(
+  'of a store from before the record values are known, and nothing that depends on covered days',
+  ofSqlite,
+  async (t) => {
+    const app = await openUpgraded(t)
+    const ask = (path: string, asOf = '2026-02-01T00:00:00Z') => answerTo(app, `${path}&as_of=${asOf}`)
+    const unknown =
+      '404 which days had been synchronized then is not in the record, and the answer depends on it'
+    const convert = '/convert?amount=1&from=USD&to=CRC&type=compra&on='
+    assert.equal(((await ask(`${convert}2026-03-24`)) as { rate: string }).rate, '496.44')
+    assert.equal(((await ask('/rates?exact=true&on=2026-03-27')) as unknown[]).length, 1)
+    assert.equal(((await ask('/series/1/history?from=2026-01-01&to=2026-12-31')) as Series).points.length, 2)
+    const pair = '/history?base=USD&quote=CRC&type=compra&from=2026-03-01&to=2026-03-31'
+    assert.equal(((await ask(pair)) as Series).points.length, 2)
+    for (const path of [
+      `${convert}2026-03-25`,
+      '/rates?on=2026-03-28',
+      '/rates/latest?on=2026-03-28',
+      // The other side has no value, and whether it was asked for is not known.
+      '/rates/latest?on=2026-03-24',
+    ]) {
+      assert.equal(await ask(path), unknown, path)
+    }
+    // A week that is over is whole if all its days are covered; one that is not is partial in any case.
+    const week = pair.replace('from=2026-03-01&to=2026-03-31', 'from=2026-03-23&to=2026-03-29&every=week')
+    assert.equal(await ask(week, '2026-04-01T00:00:00Z'), unknown)
+    assert.equal(((await ask(week)) as Series).points.length, 1)
+    const now = new Date(Date.now() + 60_000).toISOString()
+    assert.equal(((await ask(`${convert}2026-03-25`, now)) as { rate: string }).rate, '496.44')
+    const first = "404 this store's record begins at 2026-01-01T00:00:00.000Z"
+    assert.equal(await ask(`${convert}2026-03-24`, '2025-12-31T23:59:59.999Z'), first)
+  },
+)
 
-test('a long table is refused as a whole, not where it is first unknown', async (t) => {
+test('a long table is refused as a whole, not where it is first unknown', ofSqlite, async (t) => {
   const app = await openUpgraded(t, (sqlite) => {
     sqlite.exec(`
       insert into series (provider_id, external_code, name, base_currency, quote_currency, rate_type)
@@ -182,17 +185,22 @@ test('a long table is refused as a whole, not where it is first unknown', async 
   }
 })
 
-test('of a store into which was imported before the record nothing is known until then', async (t) => {
-  const app = await openUpgraded(t, (sqlite) =>
-    sqlite.exec(`
+test(
+  'of a store into which was imported before the record nothing is known until then',
+  ofSqlite,
+  async (t) => {
+    const app = await openUpgraded(t, (sqlite) =>
+      sqlite.exec(`
       insert into sync_runs (provider_id, trigger, status, started_at, finished_at)
         values (1, 'import', 'ok', '2026-02-10T12:00:00.000Z', '2026-02-10T12:00:00.250Z')
     `),
-  )
-  const ask = (asOf: string) => answerTo(app, `/series/1/history?from=2026-01-01&to=2026-12-31&as_of=${asOf}`)
-  assert.equal(
-    await ask('2026-02-01T00:00:00Z'),
-    "404 this store's record begins at 2026-02-10T12:00:00.250Z",
-  )
-  assert.equal(((await ask('2026-02-10T12:00:00.250Z')) as Series).points.length, 2)
-})
+    )
+    const ask = (asOf: string) =>
+      answerTo(app, `/series/1/history?from=2026-01-01&to=2026-12-31&as_of=${asOf}`)
+    assert.equal(
+      await ask('2026-02-01T00:00:00Z'),
+      "404 this store's record begins at 2026-02-10T12:00:00.250Z",
+    )
+    assert.equal(((await ask('2026-02-10T12:00:00.250Z')) as Series).points.length, 2)
+  },
+)

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { addDays, type IsoDate } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
-import type { TestApp } from '../../support/app.ts'
+import { ofSqlite, type TestApp } from '../../support/app.ts'
 import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
 import { asOtherProcess, send } from '../support.ts'
 
@@ -236,7 +236,7 @@ test('the last run that failed is a reason, and says its own', async (t) => {
   assert.deepEqual(await fresh(app), [200, { status: 'ok' }], 'what is stored is fresh all the same')
 })
 
-test('a database that does not answer is an error with a reason, and fresh is none', async (t) => {
+test('a database that does not answer is an error with a reason, and fresh is none', ofSqlite, async (t) => {
   const app = await startMemoryApp(t)
   await app.sync()
   await asOtherProcess(app, (db) => sql`pragma wal_checkpoint(truncate)`.execute(db))

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { VERSION } from '../../../src/assets.ts'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
-import { startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
+import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../../support/app.ts'
 import { batch, CREATE, fillDirectory, pdf, post } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
 import { type Document, describedIn } from '../openapi/description.ts'
@@ -101,7 +101,7 @@ test('at most the last 20 runs are shown', async (t) => {
   assert.deepEqual([runs.length, runs], [20, await app.json('/api/v1/sync/runs?limit=20')])
 })
 
-test('backups, and whether the newest was verified; no path of the machine', async (t) => {
+test('backups, and whether the newest was verified; no path of the machine', ofSqlite, async (t) => {
   const home = temporaryDirectory(t)
   mkdirSync(join(home, 'disk'))
   const app = await startTestApp(t, { backup: { dir: join(home, 'disk/set'), cron: '30 3 * * *', keep: 7 } })

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import type { TestApp } from '../../support/app.ts'
+import { ofSqlite, type TestApp } from '../../support/app.ts'
 import { asOtherProcess, itemsOf, openApp, send } from '../support.ts'
 
 type Run = {
@@ -147,7 +147,7 @@ test('is degraded after a run that failed, until one does not', async () => {
   assert.equal((await health(app)).status, 'ok')
 })
 
-test('says that the database is damaged, with 503, and goes on', async () => {
+test('says that the database is damaged, with 503, and goes on', ofSqlite, async () => {
   const app = await openApp()
   await app.sync({ from: '2026-03-23', to: '2026-03-24' })
   // Everything from the write-ahead log into the file, then garbage over its pages.

@@ -10,15 +10,14 @@ import { type Arrivals, createArrivals } from '../../../src/domain/documents/arr
 import { documentsOnceThere, type PageOfDocuments } from '../../../src/domain/documents/queries.ts'
 import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { openReads } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { openTestBlobs } from '../../support/company.ts'
 import { fillDatabase } from '../../support/directory.ts'
 import { type Random, randomOf } from '../../support/rates/random-bank.ts'
-import { openDatabaseOf, temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, openReadsOf, postgres, temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
-const INTERLEAVINGS = 1000
+const INTERLEAVINGS = postgres ? 50 : 1000 // a query takes longer there
 const FOREVER_MS = 3_600_000 // only a commit ends such a wait, so that one that was missed is noticed
 const PARTIES = [
   { company_id: 1, agent_id: 1, owner_id: 1 },
@@ -33,7 +32,7 @@ const FILTERS: Pick<PageOfDocuments, 'companyId' | 'agentId'>[] = [
 
 type Server = {
   db: ReturnType<typeof openDatabaseOf>
-  reads: ReturnType<typeof openReads>
+  reads: Db
   arrivals: Arrivals
 }
 type Client = { bound: number | null; filter: (typeof FILTERS)[number]; cursor: number; handled: number[] }
@@ -46,7 +45,7 @@ async function openWorld(t: TestContext) {
   const budget = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 })
   const open = (): Server => {
     const db = openDatabaseOf(dataDir)
-    return { db, reads: openReads(dataDir), arrivals: createArrivals() }
+    return { db, reads: openReadsOf(dataDir), arrivals: createArrivals() }
   }
   const world = { server: open(), answering: new Set<Promise<unknown>>(), newest: 0, isDown: false }
   const close = async () => {

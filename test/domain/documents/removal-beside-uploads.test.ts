@@ -11,11 +11,10 @@ import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import type { Blobs } from '../../../src/store/blobs/blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from '../../../src/store/blobs/folder.ts'
 import { deleteDocuments, selectDocuments } from '../../../src/store/documents.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { AGENT, COMPANY, contentsOf, keepTexts, makeDirectory, OWNER } from '../../support/company.ts'
 import { createFaultyFs } from '../../support/faulty-fs.ts'
-import { temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import { openDatabaseOf, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 /** A process of its own: a connection and a folder. */
 type Process = { db: Db; blobs: BlobFolder }
@@ -23,7 +22,7 @@ type Process = { db: Db; blobs: BlobFolder }
 async function twoProcesses(t: TestContext, fs?: BlobFs): Promise<[Process, Process]> {
   const dataDir = temporaryDirectory(t)
   await makeDirectory(dataDir)
-  const db = openDatabase(dataDir)
+  const db = openDatabaseOf(dataDir)
   t.after(() => db.destroy())
   const dir = join(dataDir, 'blobs')
   return [

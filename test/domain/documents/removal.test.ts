@@ -9,7 +9,13 @@ import { isBlobNamed, selectDocuments } from '../../../src/store/documents.ts'
 import { selectEvents } from '../../../src/store/events.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ANA, COMPANY, contentsOf, keepTexts, makeDirectory } from '../../support/company.ts'
-import { openDatabaseOf, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
+import {
+  ofSqlite,
+  openDatabaseOf,
+  refuseRows,
+  temporaryDatabase,
+  temporaryDirectory,
+} from '../../support/temporary.ts'
 
 const NOW = '2026-03-24T12:00:00.000Z'
 
@@ -55,7 +61,7 @@ test('rows that another process deleted first are neither told nor counted', asy
   assert.deepEqual(await contentsOf(blobs), [])
 })
 
-test('a content that is uploaded again after its rows went stays', async (t) => {
+test('a content that is uploaded again after its rows went stays', ofSqlite, async (t) => {
   const { dataDir, db, blobs } = await ground(t)
   await keepTexts(db, blobs, ['same'])
   const [document] = await documentsIn(db)
@@ -71,7 +77,7 @@ test('a content that is uploaded again after its rows went stays', async (t) => 
   assert.deepEqual(await contentsOf(blobs), [document.sha256])
 })
 
-test('nobody can write rows between the look for them and the end of the content', async (t) => {
+test('nobody can write rows between the look for them and the end of the content', ofSqlite, async (t) => {
   const { dataDir, db, blobs } = await ground(t)
   await keepTexts(db, blobs, ['same'])
   const upload = new Sqlite(join(dataDir, 'cambista.db'), { timeout: 0 })
@@ -155,15 +161,13 @@ test('a purge writes each of its deletions down', async (t) => {
 })
 
 test('what cannot be written down is not deleted', async (t) => {
-  const { dataDir, db, blobs } = await ground(t)
+  const { db, blobs } = await ground(t)
   await keepTexts(db, blobs, ['one'])
   const documents = await documentsIn(db)
-  const other = new Sqlite(join(dataDir, 'cambista.db'))
-  t.after(() => other.close())
-  other.exec("create trigger no before insert on events begin select raise(abort, 'no events'); end")
+  await refuseRows(db, 'events')
   await assert.rejects(
     removeDocuments(db, blobs, documents, ANA, () => {}),
-    /no events/,
+    /refused/,
   )
   assert.deepEqual(await documentsIn(db), documents)
   assert.equal((await contentsOf(blobs)).length, 1)
