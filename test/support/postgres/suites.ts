@@ -12,8 +12,7 @@ export const LEFT_OUT: Record<string, string> = {
   'store/sqlite/': 'is SQLite itself',
   'store/postgres/': 'asks no database',
   'store/blobs/': 'is of contents, wherever the rows are',
-  'store/backup/': 'is of backup sets, which only a data directory has',
-  'domain/backup/': 'is of backup sets',
+  'domain/backup/': 'is of backup sets, which only a data directory has',
   'domain/doctor/': 'is of the doctor of a data directory',
   'api/documents/full-disk.test.ts': 'is of the disk under the file of the database',
   'api/documents/restored.test.ts': 'is of restored backup sets',
@@ -31,7 +30,7 @@ export function filesForPostgres(): string[] {
 }
 
 if (import.meta.main)
-  console.log(
+  process.stdout.write(
     filesForPostgres()
       .map((file) => `test/${file}`)
       .join('\n'),
