@@ -4,7 +4,7 @@
 import type { Clock, IsoDate } from './dates.ts'
 import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
 import { watchDatabase } from './domain/database-watch.ts'
-import { createArrivals } from './domain/documents/arrivals.ts'
+import { createArrivals, openSharedArrivals } from './domain/documents/arrivals.ts'
 import { failAbandoned, openLeases } from './domain/documents/claims/claims.ts'
 import { settleLostContents } from './domain/documents/lost-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
@@ -123,8 +123,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
   const hooks = openHooks({ db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs })
+  const announceArrivals = isAlone ? undefined : await openSharedArrivals(db, arrivals)
   database.start(async ({ data, access, documents }) => {
     if (documents) hooks.wake()
+    if (documents) await announceArrivals?.()
     if (data) await cache.refresh()
     if (data && !isAlone) keepExportable(reads, cache)
     if (access) await keyring.refresh()

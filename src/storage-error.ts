@@ -48,6 +48,11 @@ export function diskError(error: unknown, dir: string): unknown {
   return new AppError('failed', `${dir} is on a read-only file system; ${service}; ${disk}`, { cause: error })
 }
 
+/** Whether it is not known if a transaction is committed: the connection was lost in between. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return codeOf(error) === 'PG_COMMIT_UNKNOWN'
+}
+
 /** Whether another process has SQLite's lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')

@@ -5,6 +5,8 @@ import { reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Engine } from '../store/engine.ts'
 import { deleteEventsBefore } from '../store/events.ts'
+import { deleteAnswersBefore } from '../store/idempotency.ts'
+import { keptSince } from './documents/accept.ts'
 
 const DAY_MS = 24 * 3_600_000
 const AT_ONCE = 500 // a few milliseconds
@@ -13,16 +15,21 @@ export type Housekeeping = { close(): Promise<void> }
 
 type Deps = Pick<Engine, 'db' | 'clock' | 'takeLock'> & { log: Log; keepEvents: number }
 
-/** Removes events that are older than so many days, now and every day (decisions 1.9). */
+/**
+ * Removes events that are older than so many days (decisions 1.9), and answers of uploads that are not given again (3.11),
+ * now and every day.
+ */
 export function startHousekeeping(deps: Deps): Housekeeping {
   const { log } = deps
   const stop = new AbortController()
   let running = Promise.resolve()
   const tidy = () => {
     running = running
-      .then(() => removeOldEvents(deps, stop.signal))
+      .then(() => removeOld(deps, stop.signal))
       .catch((error: unknown) =>
-        log.warn('old events cannot be removed: tried again in a day', { reason: reasonOf(error) }),
+        log.warn('old events and answers cannot be removed: tried again in a day', {
+          reason: reasonOf(error),
+        }),
       )
   }
   tidy()
@@ -36,19 +43,25 @@ export function startHousekeeping(deps: Deps): Housekeeping {
   }
 }
 
-async function removeOldEvents(deps: Deps, stopped: AbortSignal): Promise<void> {
+async function removeOld(deps: Deps, stopped: AbortSignal): Promise<void> {
   const { db, clock, log, keepEvents } = deps
   const lock = await deps.takeLock('janitor')
   if (!lock) return // another server does it
   const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
-  let events = 0
-  try {
+  const removeAll = async (removeSome: () => Promise<number>) => {
+    let all = 0
     while (!stopped.aborted && !lock.lost.aborted) {
-      const removed = await deleteEventsBefore(db, before, AT_ONCE)
-      events += removed
+      const removed = await removeSome()
+      all += removed
       if (removed < AT_ONCE) break
       await setImmediate() // others have their turn
     }
+    return all
+  }
+  let events = 0
+  try {
+    events = await removeAll(() => deleteEventsBefore(db, before, AT_ONCE))
+    await removeAll(() => deleteAnswersBefore(db, keptSince(clock()), AT_ONCE))
   } finally {
     await lock.release()
   }

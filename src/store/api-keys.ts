@@ -1,6 +1,7 @@
 // Keys of the rates API. `expires_at` is the last day, in Costa Rica, on which a key is valid.
 
 import type { IsoDate } from '../dates.ts'
+import { portionsOf } from './portions.ts'
 import type { Db, Row } from './tables.ts'
 
 const PUBLIC = [
@@ -110,5 +111,7 @@ export function revokeApiKey(db: Db, id: number, revokedAt: string): Promise<Api
 
 /** By hash: what was used before a rotation is not the secret of after it. */
 export async function updateApiKeysUsed(db: Db, hashes: readonly string[], usedAt: string): Promise<void> {
-  await db.updateTable('api_keys').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
+  for (const some of portionsOf([...hashes].sort(), 1000)) {
+    await db.updateTable('api_keys').set({ last_used_at: usedAt }).where('hash', 'in', some).execute()
+  }
 }

@@ -45,42 +45,39 @@ export type DocumentFilter = {
 const ROWS_AT_ONCE = 50
 
 /**
- * Writes a batch, inside the caller's transaction, and returns its rows in the order of its files. The order in which an
- * engine gives ids to the rows of one statement, or returns them, is not promised: ids are taken first where it must be.
+ * Writes a batch, inside the caller's transaction, which has added it to the sums (`addUsed`), and returns its rows in the
+ * order of its files. The order in which an engine gives ids to the rows of one statement, or returns them, is not
+ * promised: ids are taken first where it must be.
  */
 export async function insertDocuments(
   db: Db,
   batch: NewDocuments,
 ): Promise<{ id: number; name: string; attachment_id: number }[]> {
-  const { newIds } = dialectOf(db)
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
   const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
   const rows = []
   for (let at = 0; at < batch.files.length; at += ROWS_AT_ONCE) {
     if (at > 0) await setImmediate()
     const files = batch.files.slice(at, at + ROWS_AT_ONCE)
-    const attachmentIds = await newIds(db, 'attachments', files.length)
+    const ids = await dialectOf(db).newIds(db, files.length)
     const attachments = await db
       .insertInto('attachments')
       .values(
         files.map(({ name, mimetype, size, sha256 }, at) => ({
-          ...idAt(attachmentIds, at),
+          ...idAt(ids?.attachments, at),
           ...{ name, mimetype, size, sha256, created_at },
         })),
       )
       .returning(['id as attachment_id', 'name'])
       .execute()
     const inOrder = attachments.sort((one, other) => one.attachment_id - other.attachment_id)
-    const ids = await newIds(db, 'documents', files.length)
     const documents = await db
       .insertInto('documents')
-      .values(inOrder.map((attachment, at) => ({ ...idAt(ids, at), ...attachment, ...shared })))
+      .values(inOrder.map((attachment, at) => ({ ...idAt(ids?.documents, at), ...attachment, ...shared })))
       .returning(['id', 'name', 'attachment_id'])
       .execute()
     rows.push(...documents.sort((one, other) => one.id - other.id))
   }
-  const bytes = batch.files.reduce((sum, { size }) => sum + size, 0)
-  await addUsed(db, { companyId: company_id, tokenId: batch.createdBy }, bytes)
   return rows
 }
 
@@ -133,8 +130,9 @@ export async function selectIdsAmong(db: Db, ids: readonly number[]): Promise<Se
 
 /** Deletes the rows of documents, inside the caller's transaction, and returns the ids of those that were there. */
 export async function deleteDocuments(db: Db, documents: readonly DocumentRow[]): Promise<Set<number>> {
-  const ids = documents.map(({ id }) => id)
-  const attachments = documents.map(({ attachment_id }) => attachment_id)
+  const rising = (ids: number[]) => ids.sort((one, other) => one - other)
+  const ids = rising(documents.map(({ id }) => id))
+  const attachments = rising(documents.map(({ attachment_id }) => attachment_id))
   const deleted = await db
     .deleteFrom('documents')
     .where('id', 'in', ids)
@@ -146,11 +144,11 @@ export async function deleteDocuments(db: Db, documents: readonly DocumentRow[])
     .returning(['id', 'size'])
     .execute()
   const sizeOf = new Map(sizes.map(({ id, size }) => [id, size]))
-  const accounts = Map.groupBy(deleted, ({ companyId, tokenId }) => `${companyId} ${tokenId}`)
-  for (const rows of accounts.values()) {
-    const bytes = rows.reduce((sum, { attachment_id }) => sum + (sizeOf.get(attachment_id) ?? 0), 0)
-    for (const account of rows.slice(0, 1)) await addUsed(db, account, -bytes)
-  }
+  const taken = ({ attachment_id, ...account }: (typeof deleted)[number]) => ({
+    ...account,
+    bytes: -(sizeOf.get(attachment_id) ?? 0),
+  })
+  await addUsed(db, deleted.map(taken))
   return new Set(deleted.map(({ id }) => id))
 }
 

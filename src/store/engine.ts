@@ -1,6 +1,7 @@
 // What the program asks of a database engine: the one type, and how a query that only has `db` finds what its engine
 // says in its own way. Queries that every engine understands are in this folder's other files.
 
+import type { SelectQueryBuilder } from 'kysely'
 import type { Clock, IsoDate } from '../dates.ts'
 import type { SharedClaims } from './claims.ts'
 import type { CoverageKind, Db } from './tables.ts'
@@ -64,7 +65,8 @@ export type Examined = {
 
 /** What SQL cannot say alike. Each takes the database or a transaction on it. */
 export type Dialect = {
-  atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
+  /** `isThere` as in `Together`. */
+  atomically<T>(db: Db, work: (trx: Db) => Promise<T>, isThere?: Together<T>['isThere']): Promise<T>
   snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T>
   /** Whether all series are read before they are asked for: the database may be away by then. */
   readonly readsAhead: boolean
@@ -83,39 +85,57 @@ export type Dialect = {
   namedBlobs(db: Db): Promise<Set<string>>
   /** Whether the table is there: a database that is only looked at may be older than the table. */
   hasTable(db: Db, name: string): Promise<boolean>
-  /** Ids for rows to be inserted, rising; undefined: those that the database gives rise in the order of the rows. */
-  newIds(db: Db, table: 'attachments' | 'documents', count: number): Promise<number[] | undefined>
+  /**
+   * Ids for documents to be inserted and for their attachments, rising, one for each. From then until the commit no other
+   * transaction gets any, so that documents are committed in the order of their ids. Undefined: the ids that the database
+   * gives rise in the order of the rows and of the commits.
+   */
+  newIds(trx: Db, count: number): Promise<{ attachments: number[]; documents: number[] } | undefined>
   /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
   moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
-  orderCompany(trx: Db, companyId: number | undefined): Promise<void>
   /** Undefined: one process has the database, and measures leases itself. */
   readonly sharedClaims?: SharedClaims
+  /** The query, whose rows stay as they are until the transaction ends; `update`: and no other one may rely on them. */
+  locking<From, Table extends keyof From, Row>(
+    query: SelectQueryBuilder<From, Table, Row>,
+    strength: 'share' | 'update',
+    tables: readonly (Table & string)[],
+  ): SelectQueryBuilder<From, Table, Row>
 }
 
 /** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */
 export type CarriesDialect = { readonly cambista: Dialect }
 
+/** What goes with the work of a transaction. A lock is such. */
+export type Together<T> = {
+  /** First, inside of it: with the lock of a task nothing is written once another has that. */
+  check?(trx: Db): Promise<void>
+  /**
+   * Whether what `work` returned is in the database. Asked when the connection was lost while it was committed, and only
+   * once that has ended in one way or the other.
+   */
+  isThere?(db: Db, result: T): Promise<boolean>
+}
+
 /**
  * All of `work` is committed, or nothing of it. It may run twice, where the engine had to give it up because of others:
- * it touches nothing but the database, and what it finds out it returns. With the lock of a task nothing is written once
- * another has that.
+ * it touches nothing but the database, and what it finds out it returns.
  */
-export function atomically<T>(db: Db, work: (trx: Db) => Promise<T>, lock?: Pick<Lock, 'check'>): Promise<T> {
+export function atomically<T>(
+  db: Db,
+  work: (trx: Db) => Promise<T>,
+  { check, isThere }: Together<T> = {},
+): Promise<T> {
   const checked = async (trx: Db) => {
-    await lock?.check(trx)
+    await check?.(trx)
     return work(trx)
   }
-  return dialectOf(db).atomically(db, lock ? checked : work)
+  return dialectOf(db).atomically(db, check ? checked : work, isThere)
 }
 
 /** Queries that see the data of one moment, whatever is committed while they run. They only read. */
 export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
   return dialectOf(db).snapshot(db, work)
-}
-
-/** Inside a transaction that makes documents, first: those of a company are committed in the order of their ids. */
-export function orderCompany(trx: Db, companyId?: number): Promise<void> {
-  return dialectOf(trx).orderCompany(trx, companyId)
 }
 
 export function dialectOf(db: Db): Dialect {

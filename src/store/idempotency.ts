@@ -45,8 +45,20 @@ export async function insertAnswer(
   return numInsertedOrUpdatedRows === 1n
 }
 
-export async function deleteAnswersBefore(db: Db, day: string): Promise<void> {
-  await db.deleteFrom('idempotency').where('created_at', '<', day).execute()
+/** Deletes about `limit` answers from before an instant, and returns how many; fewer than that: there are no more. */
+export async function deleteAnswersBefore(db: Db, instant: string, limit: number): Promise<number> {
+  const oldest = db.selectFrom('idempotency').select('created_at').where('created_at', '<', instant)
+  const last = await oldest
+    .orderBy('created_at')
+    .offset(limit - 1)
+    .limit(1)
+    .executeTakeFirst()
+  const { numDeletedRows } = await db
+    .deleteFrom('idempotency')
+    .where('created_at', '<', instant)
+    .where('created_at', '<=', last?.created_at ?? instant)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
 /** Adds a document to those before it. */

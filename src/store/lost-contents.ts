@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { dialectOf } from './engine.ts'
+import { portionsOf } from './portions.ts'
 import type { Db, Row } from './tables.ts'
 
 /** `fault`: what was wrong with it, in words; `since`: when that became known. */
@@ -24,7 +25,7 @@ export async function selectLostAmong(db: Db, contents: Iterable<string>): Promi
   const any = await db.selectFrom('lost_contents').select('sha256').limit(1).executeTakeFirst()
   if (!any) return [] // one look for an upload of any number
   const lost = new Set<string>()
-  for (const some of portionsOf(contents)) {
+  for (const some of portionsOf(contents, AT_ONCE)) {
     const rows = await db.selectFrom('lost_contents').select('sha256').where('sha256', 'in', some).execute()
     for (const { sha256 } of rows) lost.add(sha256)
     if (some.length === AT_ONCE) await setImmediate()
@@ -45,21 +46,7 @@ export async function insertLostContents(db: Db, contents: readonly LostContent[
 
 /** Forgets that contents were lost: they are there again, or no row names them any more. */
 export async function deleteLostContents(db: Db, contents: readonly string[]): Promise<void> {
-  for (let at = 0; at < contents.length; at += AT_ONCE) {
-    await db
-      .deleteFrom('lost_contents')
-      .where('sha256', 'in', contents.slice(at, at + AT_ONCE))
-      .execute()
+  for (const some of portionsOf(contents, AT_ONCE)) {
+    await db.deleteFrom('lost_contents').where('sha256', 'in', some).execute()
   }
-}
-
-function* portionsOf(contents: Iterable<string>): Generator<string[]> {
-  let some: string[] = []
-  for (const sha256 of contents) {
-    some.push(sha256)
-    if (some.length < AT_ONCE) continue
-    yield some
-    some = []
-  }
-  if (some.length > 0) yield some
 }

@@ -3,6 +3,7 @@
 // them.
 
 import type { IsoDate } from '../dates.ts'
+import { portionsOf } from './portions.ts'
 import type { Db, Row } from './tables.ts'
 
 const PUBLIC = [
@@ -163,7 +164,9 @@ export async function revokeToken(db: Db, id: number, revokedAt: string): Promis
 
 /** By hash: what was used before a rotation is not the secret of after it. */
 export async function updateTokensUsed(db: Db, hashes: readonly string[], usedAt: string): Promise<void> {
-  await db.updateTable('tokens').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
+  for (const some of portionsOf([...hashes].sort(), 1000)) {
+    await db.updateTable('tokens').set({ last_used_at: usedAt }).where('hash', 'in', some).execute()
+  }
 }
 
 function withAllow<R extends { allow: string }>(row: R): WithAllow<R> {

@@ -1,5 +1,5 @@
 // How many bytes of documents a company has and a token made, and how many they may (their quotas). Running sums, which
-// insertDocuments and deleteDocuments keep.
+// uploads and deleteDocuments keep.
 
 import type { Db, Row } from './tables.ts'
 
@@ -9,19 +9,25 @@ export type Usage = Pick<Row<'companies'>, 'quota' | 'used'>
 /** Whose sums a document counts in; null: the token is not known. */
 export type Account = { companyId: number; tokenId: number | null }
 
-/** Adds bytes, or takes negative ones away, inside the transaction that writes or deletes documents. */
-export async function addUsed(db: Db, { companyId, tokenId }: Account, bytes: number): Promise<void> {
-  await db
-    .updateTable('companies')
-    .set((of) => ({ used: of('used', '+', bytes) }))
-    .where('id', '=', companyId)
-    .execute()
-  if (tokenId === null) return
-  await db
-    .updateTable('tokens')
-    .set((of) => ({ used: of('used', '+', bytes) }))
-    .where('id', '=', tokenId)
-    .execute()
+/**
+ * Adds bytes, or takes negative ones away, inside the transaction that writes or deletes documents. Until it ends no other
+ * one adds to these sums. Companies come first, and all by id, so that no two transactions wait for each other.
+ */
+export async function addUsed(db: Db, added: readonly (Account & { bytes: number })[]): Promise<void> {
+  const sums = { companies: new Map<number, number>(), tokens: new Map<number, number>() }
+  for (const { companyId, tokenId, bytes } of added) {
+    sums.companies.set(companyId, (sums.companies.get(companyId) ?? 0) + bytes)
+    if (tokenId !== null) sums.tokens.set(tokenId, (sums.tokens.get(tokenId) ?? 0) + bytes)
+  }
+  for (const table of ['companies', 'tokens'] as const) {
+    for (const [id, bytes] of [...sums[table]].sort(([one], [other]) => one - other)) {
+      await db
+        .updateTable(table)
+        .set((of) => ({ used: of('used', '+', bytes) }))
+        .where('id', '=', id)
+        .execute()
+    }
+  }
 }
 
 export async function findCompanyUsage(db: Db, id: number): Promise<Usage | undefined> {

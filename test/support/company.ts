@@ -5,6 +5,7 @@ import type { Deleter } from '../../src/domain/documents/removal.ts'
 import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
 import { insertDocuments, type NewDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
+import { addUsed } from '../../src/store/usage.ts'
 import { runCommand } from './terminal.ts'
 
 export const COMPANY = 7
@@ -60,7 +61,11 @@ export async function keepTexts(
   }
   const createdAt = options.createdAt ?? '2026-03-24T12:00:00.000Z'
   const party = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, createdBy: options.createdBy ?? null }
-  const rows = await db.transaction().execute((trx) => insertDocuments(trx, { ...party, createdAt, files }))
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  const rows = await db.transaction().execute(async (trx) => {
+    await addUsed(trx, [{ companyId: COMPANY, tokenId: party.createdBy, bytes }])
+    return insertDocuments(trx, { ...party, createdAt, files })
+  })
   return rows.map(({ id }) => id)
 }
 

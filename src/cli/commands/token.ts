@@ -5,6 +5,7 @@ import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError } from '../../errors.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
 import { findAgent } from '../../store/directory/agents.ts'
+import { lockForUpdate } from '../../store/directory/lock.ts'
 import { atomically } from '../../store/engine.ts'
 import { selectFormerSecrets } from '../../store/secrets/former-secrets.ts'
 import type { Db } from '../../store/tables.ts'
@@ -81,6 +82,7 @@ async function companyOf(
   agentId: number | null,
 ): Promise<number | null> {
   if (agentId === null) return company ?? null
+  await lockForUpdate(db, 'agents', [agentId]) // it moves to no other company meanwhile
   const agent = await findAgent(db, agentId)
   if (!agent) throw new AppError('not-found', `there is no agent ${agentId}: see cambista agent list`)
   if (company === undefined || company === agent.company_id) return agent.company_id

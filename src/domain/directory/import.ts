@@ -1,23 +1,20 @@
-// A whole directory in and out. An import writes by id what the file says, leaves alone what it does not mention,
+// A whole directory out of a file. An import writes by id what the file says, leaves alone what it does not mention,
 // and is all or nothing: with one mistake, nothing is written and every mistake is told.
 
 import * as v from 'valibot'
-import { insertAgent, selectAgents, updateAgent } from '../../store/directory/agents.ts'
-import { insertCompany, selectCompanies, updateCompany } from '../../store/directory/companies.ts'
-import { insertOwner, selectOwners, updateOwner } from '../../store/directory/owners.ts'
+import { insertAgent, updateAgent } from '../../store/directory/agents.ts'
+import { insertCompany, updateCompany } from '../../store/directory/companies.ts'
+import { lockForUpdate } from '../../store/directory/lock.ts'
+import { insertOwner, updateOwner } from '../../store/directory/owners.ts'
 import { hasDocumentsOutside } from '../../store/documents.ts'
-import { atomically, orderCompany } from '../../store/engine.ts'
+import { atomically } from '../../store/engine.ts'
 import { hasHookOf } from '../../store/hooks/hooks.ts'
 import type { Db } from '../../store/tables.ts'
 import { hasTokenOfAgent } from '../../store/tokens.ts'
 import { Agent, Company, checkRow, Owner, withoutCase } from './directory.ts'
+import { type Directory, exportDirectory } from './export.ts'
 import type { DirectoryFile, FileRow, Kind, Mistake } from './file.ts'
 
-export type Directory = {
-  companies: { id: number; name: string; code: string }[]
-  owners: { id: number; name: string; company_id: number | null }[]
-  agents: { id: number; company_id: number; name: string; description: string; active: boolean }[]
-}
 export type Count = { created: number; updated: number; unchanged: number }
 export type Imported = { companies: Count; owners: Count; agents: Count }
 
@@ -25,14 +22,6 @@ type Placed<T> = { place: string; row: T }
 type Draft = { companies: Placed<Company>[]; owners: Placed<Owner>[]; agents: Placed<Agent>[] }
 type Holder = { code: string; holder: string }
 type Stored<T> = ReadonlyMap<number, T>
-
-export async function exportDirectory(db: Db): Promise<Directory> {
-  return {
-    companies: (await selectCompanies(db)).map(({ id, name, code }) => ({ id, name, code })),
-    owners: (await selectOwners(db)).map(({ created_at: _, ...owner }) => owner),
-    agents: (await selectAgents(db)).map(({ created_at: _, ...agent }) => agent),
-  }
-}
 
 /** Writes the rows of a file, or returns what is wrong with it and writes nothing. */
 export function importDirectory(
@@ -43,7 +32,10 @@ export function importDirectory(
   const inFile = [...file.mistakes]
   const draft = draftOf(file.rows, inFile)
   return atomically(db, async (trx) => {
-    await orderCompany(trx) // uploads end before an agent or owner moves, or wait and look again
+    // Uploads end before, or wait and look again. An upload takes the rows in this order, too.
+    for (const table of ['companies', 'agents', 'owners'] as const) {
+      await lockForUpdate(trx, table, idsOf(draft[table]))
+    }
     const { companies, owners, agents } = await exportDirectory(trx)
     const known = new Set([...companies.map(({ id }) => id), ...companyIdsIn(file.rows)])
     const mistakes = [...inFile, ...codeMistakes(draft.companies, companies)]
@@ -238,6 +230,10 @@ async function write<T extends { id: number }, W extends T | Partial<T>>(
     } else count.unchanged++
   }
   return count
+}
+
+function idsOf(rows: readonly Placed<{ id: number }>[]): number[] {
+  return rows.map(({ row }) => row.id)
 }
 
 function byId<T extends { id: number }>(rows: readonly T[]): Map<number, T> {

@@ -8,7 +8,7 @@ import type { Db } from '../../store/tables.ts'
 import { type Access, checkAgentAccess, checkCompanyAccess } from './access.ts'
 import type { Arrivals } from './arrivals.ts'
 import { fingerprintOf, type IdempotencyRecord, storeBatch } from './batch.ts'
-import { type Batch, checkReferences, checkUpload } from './documents.ts'
+import { type Batch, checkUpload } from './documents.ts'
 import { healLostContents } from './lost-contents.ts'
 import { checkQuotas, type Quota, quotasOf } from './quotas.ts'
 import { deletedAmong } from './replay.ts'
@@ -55,7 +55,7 @@ export async function quotasBefore(
 /**
  * Checks an upload and keeps it, or finds what the same request got before. When this returns, all of it is on disk, and
  * clients that wait for it are awake.
- * @throws AppError like `checkUpload`, `checkReferences` and `storeBatch`, and `conflict` for another upload under a key
+ * @throws AppError like `checkUpload` and `storeBatch`, and `conflict` for another upload under a key
  *   that was used
  */
 export async function acceptUpload(
@@ -77,8 +77,15 @@ export async function acceptUpload(
   }
   checkCompanyAccess(access, batch.companyId)
   checkAgentAccess(access, batch.agentId)
-  await checkReferences(db, batch)
-  const runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  let runs: Run[] | undefined
+  try {
+    runs = await storeBatch(db, blobs, batch, { at: now.toISOString(), tokenId }, record)
+  } catch (error) {
+    // Its equal may have been kept meanwhile by another process, and have taken the room that this one wanted.
+    const kept = record && (await repeatedUpload(db, batch, record).catch(() => undefined))
+    if (!kept) throw error
+    return kept
+  }
   if (!runs) return acceptedMeanwhile(db, batch, record)
   wakeHooks()
   const newest = runs.at(-1)
@@ -118,6 +125,6 @@ async function acceptedMeanwhile(
 }
 
 /** Answers of requests from before this instant are not given again. */
-function keptSince(now: Date): string {
+export function keptSince(now: Date): string {
   return new Date(now.getTime() - KEPT_MS).toISOString()
 }

@@ -1,7 +1,9 @@
 // Clients that wait for a document (decisions 3.14). The commit of an upload wakes those that it concerns: while they wait,
-// nothing asks the database. No other process adds documents: one server holds a data directory.
+// nothing asks the database. Where several nodes share one, each looks for what the others have kept.
 
 import { AppError } from '../../errors.ts'
+import type { Db } from '../../store/tables.ts'
+import { type Arrival, findNewestId, selectArrivals } from '../../store/uploads.ts'
 
 /** Documents of a greater id than `after`; of one company, or for one agent, where they are given. */
 export type Wanted = {
@@ -14,7 +16,7 @@ export type Wanted = {
 
 export type Arrivals = {
   /** To be called after each commit of documents. `last`: the greatest of their ids. */
-  announce(committed: Committed): void
+  announce(committed: Arrival): void
   /** To be called when a document may be free again for the workers of an agent, or of any. */
   wakeWorkers(agentId?: number): void
   /** Notices from now on what is wanted, and waits for it at most so long; until it is disposed of. */
@@ -37,10 +39,9 @@ export type Wait = Disposable & {
   end(): void
 }
 
-type Committed = { companyId: number; agentId: number; last: number }
 type Noticing = Wait & {
   readonly wanted: Wanted
-  notice(committed: Committed): void
+  notice(committed: Arrival): void
   wakeWorker(agentId?: number): void
 }
 
@@ -101,6 +102,21 @@ export function createArrivals(places = PLACES): Arrivals {
   }
 }
 
+/**
+ * Announces what any node has kept since this was last called. Documents are committed in the order of their ids, so what
+ * comes later has a greater one.
+ */
+export async function openSharedArrivals(db: Db, arrivals: Arrivals): Promise<() => Promise<void>> {
+  let seen = await findNewestId(db)
+  return async () => {
+    const found = await selectArrivals(db, seen)
+    for (const one of found) {
+      seen = Math.max(seen, one.last)
+      arrivals.announce(one)
+    }
+  }
+}
+
 /** `takePlace` is called once, and only if there is something to wait for. */
 function createWait(
   wanted: Wanted,
@@ -149,7 +165,7 @@ function createWait(
   }
 }
 
-function isWanted({ last, ...of }: Committed, { after, companyId, agentId }: Wanted): boolean {
+function isWanted({ last, ...of }: Arrival, { after, companyId, agentId }: Wanted): boolean {
   return (
     last > after &&
     (companyId === undefined || companyId === of.companyId) &&

@@ -4,19 +4,21 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import { storageError } from '../../storage-error.ts'
+import { isOutcomeUnknown, storageError } from '../../storage-error.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { insertDocuments } from '../../store/documents.ts'
-import { atomically, orderCompany } from '../../store/engine.ts'
-import { addToRuns, deleteAnswersBefore, insertAnswer, type Run } from '../../store/idempotency.ts'
+import { insertDocuments, selectIdsAmong } from '../../store/documents.ts'
+import { atomically } from '../../store/engine.ts'
+import { addToRuns, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
+import { portionsOf } from '../../store/portions.ts'
 import type { Db } from '../../store/tables.ts'
+import { lookForUpload, type Parties, type UploadLook } from '../../store/uploads.ts'
+import { addUsed } from '../../store/usage.ts'
 import { queueDocuments } from '../hooks/events.ts'
-import { type Batch, checkReferences } from './documents.ts'
+import { type Batch, refuseReferences } from './documents.ts'
 import { hashesOf, keptContentsOf } from './lost-contents.ts'
-import { checkQuotas, quotasOf } from './quotas.ts'
+import { checkQuotas, quotasIn } from './quotas.ts'
 import { removeUnnamedBlob } from './removal.ts'
-import type { UploadedFile } from './uploaded-files.ts'
 
 /** When an upload was sent, and by which token; null: not known. */
 export type Sent = { at: string; tokenId: number | null }
@@ -49,7 +51,7 @@ export async function fingerprintOf({
 /**
  * Keeps a batch: first its bytes, under their final names and flushed, then its rows in one transaction. When
  * this returns, all of it is on disk. Undefined: meanwhile another request of its key was kept, and nothing of this one.
- * @throws AppError `disk-full`, `over-quota`, `busy` or `unavailable`, and like `checkReferences`; nothing is kept then
+ * @throws AppError `disk-full`, `over-quota`, `busy` or `unavailable`, and like `refuseReferences`; nothing is kept then
  */
 export async function storeBatch(
   db: Db,
@@ -58,32 +60,45 @@ export async function storeBatch(
   sent: Sent,
   record: IdempotencyRecord | undefined,
 ): Promise<Run[] | undefined> {
-  const account = { companyId: batch.companyId, tokenId: sent.tokenId }
+  const { companyId, agentId, ownerId } = batch
+  const parties: Parties = { companyId, agentId, ownerId, tokenId: sent.tokenId }
   const bytes = await bytesOf(batch)
-  const checkRoomFor = async (among: Db) => checkQuotas(await quotasOf(among, account), bytes)
-  await checkRoomFor(db) // before gigabytes are flushed for nothing
+  const look = (await lookForUpload(db, parties)) ?? (await refuseReferences(db, batch))
+  checkQuotas(quotasIn(look, companyId), bytes) // before gigabytes are flushed for nothing
   try {
     await batch.contents.commit()
-    return await atomically(db, async (trx) => {
-      await orderCompany(trx, batch.companyId)
-      await checkReferences(trx, batch) // again: to flush a large batch takes a while, and an agent can be put to sleep
-      await checkRoomFor(trx) // again: another upload may have taken it meanwhile
-      return insertBatch(trx, blobs, batch, sent, record)
-    })
+    const insert = async (trx: Db) => {
+      await addUsed(trx, [{ ...parties, bytes }])
+      // Again: to flush a large batch takes a while, and an agent can be put to sleep, or another upload take the room.
+      const look = (await lookForUpload(trx, parties, { hold: true })) ?? (await refuseReferences(trx, batch))
+      checkQuotas(quotasIn(look, companyId, bytes), bytes)
+      return insertBatch(trx, blobs, batch, { ...look, ...sent }, record)
+    }
+    return await atomically(db, insert, { isThere: haveFirst })
   } catch (error) {
     const failure = storageError(error)
-    const isBusy = failure instanceof AppError && failure.code === 'busy' // and would be waited for again
-    if (!isBusy) await removeContents(db, blobs, batch)
+    if (!mayBeKept(error)) await removeContents(db, blobs, batch)
     if (failure === ANSWERED) return undefined
     throw failure
   }
+}
+
+/** Whether the rows of an upload are there: ids are never given twice, and all of them were written, or none. */
+async function haveFirst(db: Db, [first]: Run[]): Promise<boolean> {
+  return first !== undefined && (await selectIdsAmong(db, [first.id])).has(first.id)
+}
+
+/** Whether rows may name the contents, or it would be waited for again to see that. */
+function mayBeKept(error: unknown): boolean {
+  const failure = storageError(error)
+  return isOutcomeUnknown(error) || (failure instanceof AppError && failure.code === 'busy')
 }
 
 async function insertBatch(
   trx: Db,
   blobs: Blobs,
   batch: Batch,
-  { at: createdAt, tokenId: createdBy }: Sent,
+  { at: createdAt, tokenId: createdBy, hasLost, hasHooks }: Sent & Pick<UploadLook, 'hasLost' | 'hasHooks'>,
   record: IdempotencyRecord | undefined,
 ): Promise<Run[]> {
   const { companyId, agentId, ownerId, contents } = batch
@@ -91,18 +106,18 @@ async function insertBatch(
   if (!(await blobs.claim(trx, keptContentsOf(contents)))) {
     throw new AppError('unavailable', 'The same content was being deleted: send it again')
   }
-  await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents))) // they are on the disk again
+  // They are on the disk again.
+  if (hasLost) await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents)))
   const runs: Run[] = []
-  for (const some of inPortions(batch.files)) {
+  for (const some of portionsOf(batch.files, ROWS_AT_ONCE)) {
     if (runs.length > 0) await setImmediate()
     const files = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
     const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, createdBy, files })
     for (const row of rows) addToRuns(runs, row)
   }
-  await queueDocuments(trx, { companyId, agentId, runs, at: createdAt })
+  if (hasHooks) await queueDocuments(trx, { companyId, agentId, runs, at: createdAt })
   if (record) {
     const { tokenId, key, fingerprint, forgetBefore } = record
-    await deleteAnswersBefore(trx, forgetBefore)
     const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt }, forgetBefore)
     if (!isFirst) throw ANSWERED
   }
@@ -118,17 +133,6 @@ async function bytesOf({ files, contents }: Batch): Promise<number> {
     if (++at % LOOKED_AT_AT_ONCE === 0) await setImmediate()
   }
   return bytes
-}
-
-function* inPortions(files: Iterable<UploadedFile>): Generator<UploadedFile[]> {
-  let some: UploadedFile[] = []
-  for (const file of files) {
-    some.push(file)
-    if (some.length < ROWS_AT_ONCE) continue
-    yield some
-    some = []
-  }
-  if (some.length > 0) yield some
 }
 
 /** Removes the contents of a batch that got no rows, as far as it can: what is left is an orphan, which is swept later. */

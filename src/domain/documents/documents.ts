@@ -54,8 +54,14 @@ export function isMissing(sent: unknown): boolean {
   return sent === undefined || sent === null || sent === '' || (Array.isArray(sent) && sent.length === 0)
 }
 
-/** @throws AppError `not-found` for the first that is not there or not allowed (decisions 3.6) */
-export async function checkReferences(db: Db, batch: Batch): Promise<void> {
+/**
+ * Says why an upload finds nothing at which its documents could be (`lookForUpload`).
+ * @throws AppError `not-found` for the first that is not there or not allowed (decisions 3.6), `busy` when all fits by now
+ */
+export async function refuseReferences(
+  db: Db,
+  batch: Pick<Batch, 'companyId' | 'agentId' | 'ownerId'>,
+): Promise<never> {
   if (!(await findCompany(db, batch.companyId))) throw new AppError('not-found', 'Company not found')
   const agent = await findAgent(db, batch.agentId)
   if (!agent?.active || agent.company_id !== batch.companyId)
@@ -63,4 +69,5 @@ export async function checkReferences(db: Db, batch: Batch): Promise<void> {
   const owner = await findOwner(db, batch.ownerId)
   const fits = owner && (owner.company_id === null || owner.company_id === batch.companyId)
   if (!fits) throw new AppError('not-found', 'Owner not found')
+  throw new AppError('busy', 'The directory was being changed: send it again')
 }

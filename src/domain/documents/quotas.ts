@@ -6,6 +6,7 @@ import type { MemoryShare } from '../../memory-budget.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
 import type { BlobBatch } from '../../store/blobs/batch.ts'
 import type { Db } from '../../store/tables.ts'
+import type { UploadLook } from '../../store/uploads.ts'
 import { findCompanyUsage, findTokenUsage } from '../../store/usage.ts'
 
 /** A quota that is set. */
@@ -24,6 +25,18 @@ export async function quotasOf(
   const company = companyId === null ? undefined : await findCompanyUsage(db, companyId)
   if (company && company.quota !== null) {
     quotas.push({ whose: `company ${companyId}`, bytes: company.quota, used: company.used })
+  }
+  return quotas
+}
+
+/** Those that are set of what an upload counts in; `added`: so many of its bytes are among the used ones already. */
+export function quotasIn({ company, token }: UploadLook, companyId: number, added = 0): Quota[] {
+  const quotas: Quota[] = []
+  if (token && token.quota !== null) {
+    quotas.push({ whose: `token ${token.name}`, bytes: token.quota, used: token.used - added })
+  }
+  if (company.quota !== null) {
+    quotas.push({ whose: `company ${companyId}`, bytes: company.quota, used: company.used - added })
   }
   return quotas
 }

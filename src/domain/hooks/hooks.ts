@@ -3,6 +3,7 @@
 
 import { AppError } from '../../errors.ts'
 import { findAgent } from '../../store/directory/agents.ts'
+import { lockForUpdate } from '../../store/directory/lock.ts'
 import { atomically } from '../../store/engine.ts'
 import { type HookRow, insertHook, selectHooks, updateHook } from '../../store/hooks/hooks.ts'
 import { updateMessagesDue } from '../../store/hooks/messages.ts'
@@ -87,6 +88,7 @@ export function confirmHook(db: Db, id: number, now: string): Promise<void> {
 async function checkParties(db: Db, { company_id, agent_id }: NewHook): Promise<void> {
   if (company_id !== null) await needCompany(db, company_id)
   if (agent_id === null) return
+  await lockForUpdate(db, 'agents', [agent_id]) // it moves to no other company meanwhile
   const agent = await findAgent(db, agent_id)
   if (!agent)
     throw new AppError('not-found', `there is no agent ${agent_id}`, { advice: { about: 'agents' } })

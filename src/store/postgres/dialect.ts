@@ -1,14 +1,18 @@
 // What PostgreSQL says in its own way. Counterpart of the one for SQLite, function by function.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import type { IsoDate } from '../../dates.ts'
-import type { Dialect } from '../engine.ts'
+import { codeOf } from '../../errors.ts'
+import type { Dialect, Together } from '../engine.ts'
 import type { Db } from '../tables.ts'
 import { ask } from './ask.ts'
 import { sharedClaims } from './claims.ts'
-import { wasOvertaken } from './errors.ts'
+import { asNotCommitted, COMMIT_UNKNOWN, wasOvertaken } from './errors.ts'
 import { tried } from './retry.ts'
 
 const SECOND_LOOKS = 3
+const FIND_OUT_MS = 5000
+const FIND_OUT_EVERY_MS = 100
 
 export const postgresDialect: Dialect = {
   atomically,
@@ -77,13 +81,19 @@ export const postgresDialect: Dialect = {
     )
     return rows.length > 0
   },
-  async newIds(db, table, count) {
-    const { rows } = await ask<{ id: number }>(
-      db,
-      `select nextval(pg_get_serial_sequence($1, 'id')) as id from generate_series(1, $2::int)`,
-      [table, count],
+  // What an update returns is worked out when it has the row, so that nobody takes ids before its turn.
+  async newIds(trx, count) {
+    const ids = (table: string) =>
+      `(select json_agg(nextval(pg_get_serial_sequence('${table}', 'id'))) from generate_series(1, $1::int))`
+    const { rows } = await ask<{ attachments: number[]; documents: number[] }>(
+      trx,
+      `update document_order set turn = turn + 1
+       returning ${ids('attachments')} as attachments, ${ids('documents')} as documents`,
+      [count],
     )
-    return rows.map(({ id }) => id).sort((one, other) => one - other)
+    const [taken = { attachments: [], documents: [] }] = rows
+    const rising = (some: number[]) => some.sort((one, other) => one - other)
+    return { attachments: rising(taken.attachments), documents: rising(taken.documents) }
   },
   async moveIds(db, table, id) {
     const { rows } = await ask<{ name: string }>(db, `select pg_get_serial_sequence($1, 'id') as name`, [
@@ -92,18 +102,50 @@ export const postgresDialect: Dialect = {
     const sequence = rows[0]?.name ?? ''
     await ask(db, `select setval($1::regclass, $2) from ${sequence} where last_value < $2`, [sequence, id])
   },
-  // Ids are taken before a commit: the lock, which is held until then, orders those of a company.
-  async orderCompany(trx, companyId) {
-    const which = '($1::bigint is null or id = $1)'
-    await ask(trx, `select 1 from companies where ${which} order by id for no key update`, [
-      companyId ?? null,
-    ])
-  },
   sharedClaims,
+  locking: (query, strength, tables) =>
+    strength === 'share' ? query.forShare([...tables]) : query.forUpdate([...tables]),
+}
+
+async function atomically<T>(
+  db: Db,
+  work: (trx: Db) => Promise<T>,
+  isThere?: Together<T>['isThere'],
+): Promise<T> {
+  let done: { result: T } | undefined
+  try {
+    return await unlessOvertaken(db, async (trx) => {
+      const result = await work(trx)
+      done = { result }
+      return result
+    })
+  } catch (error) {
+    if (!isThere || !done || codeOf(error) !== COMMIT_UNKNOWN) throw error
+    const { result } = done
+    if (await afterwards(db, (trx) => isThere(trx, result), error)) return result
+    throw asNotCommitted(error)
+  }
+}
+
+/** Asks once all that was being committed is committed or rolled back. @throws `unknown` when that cannot be found out */
+async function afterwards<T>(db: Db, work: (trx: Db) => Promise<T>, unknown: unknown): Promise<T> {
+  const until = performance.now() + FIND_OUT_MS
+  while (true) {
+    try {
+      return await db.transaction().execute(async (trx) => {
+        // A transaction that is acknowledged has changed one of these rows, and holds it until its end.
+        await ask(trx, 'select 1 from document_order, meta for no key update')
+        return work(trx)
+      })
+    } catch {
+      if (performance.now() + FIND_OUT_EVERY_MS > until) throw unknown
+    }
+    await wait(FIND_OUT_EVERY_MS)
+  }
 }
 
 /** What others made in the meantime, such as a row of the same key, a second run finds before it makes its own. */
-async function atomically<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
+async function unlessOvertaken<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
   let looks = 0
   while (true) {
     try {

@@ -38,6 +38,11 @@ export function isConnectionLost(error: unknown): boolean {
   return ENDS.test(codeOf(error))
 }
 
+/** The error of a commit of which it was found out that it did not happen. */
+export function asNotCommitted(cause: unknown): Error {
+  return Object.assign(new Error('the connection was lost before a commit', { cause }), { code: LOST })
+}
+
 /** Whether the server is not the one that writes, or no longer: all connections of the node lead there. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY

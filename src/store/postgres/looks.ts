@@ -45,7 +45,9 @@ export function createLooks({ db, gate, clock, machine, wentBack }: LooksOptions
     const sentAt = machine()
     const { rows } = await ask<MetaRow>(
       db,
-      `select epoch, data_revision, access_revision, documents_revision, clock_timestamp() as told from meta`,
+      `select epoch, data_revision, access_revision, documents_revision + turn as documents_revision,
+         clock_timestamp() as told
+       from meta, document_order`,
     )
     const [row] = rows
     if (!row) throw new AppError('unavailable', 'The database has no data')

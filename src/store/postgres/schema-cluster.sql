@@ -40,6 +40,14 @@ CREATE TABLE removed_objects (
 );
 CREATE INDEX removed_objects_by_age ON removed_objects (removed_at);
 
+-- The one row that each upload changes before it takes ids, and holds until its commit: documents are committed in the order
+-- of their ids, as where one process writes, so that a reader who goes on after an id misses nothing.
+CREATE TABLE document_order (
+  id   INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  turn INTEGER NOT NULL
+);
+INSERT INTO document_order (id, turn) VALUES (1, 0) ON CONFLICT DO NOTHING;
+
 -- When each provider is synced next, as the node says that has the schedule.
 CREATE TABLE scheduler (
   provider_id INTEGER PRIMARY KEY REFERENCES providers (id),

@@ -1,5 +1,6 @@
 // Secrets of keys and tokens from before a rotation, as long as they still open what the key or token opens.
 
+import { portionsOf } from '../portions.ts'
 import type { Db, Row } from '../tables.ts'
 
 /** Whose secret it was. */
@@ -58,5 +59,7 @@ export async function updateFormerSecretsUsed(
   hashes: readonly string[],
   usedAt: string,
 ): Promise<void> {
-  await db.updateTable('former_secrets').set({ last_used_at: usedAt }).where('hash', 'in', hashes).execute()
+  for (const some of portionsOf([...hashes].sort(), 1000)) {
+    await db.updateTable('former_secrets').set({ last_used_at: usedAt }).where('hash', 'in', some).execute()
+  }
 }

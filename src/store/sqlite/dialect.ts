@@ -73,5 +73,5 @@ export const sqliteDialect: Dialect = {
 
   moveIds: async () => {}, // AUTOINCREMENT does
 
-  orderCompany: async () => {},
+  locking: (query) => query, // a transaction that writes is alone
 }

@@ -43,7 +43,7 @@ test('what another upload took while the bytes were flushed counts: nothing is k
     async commit() {
       await batch.contents.commit()
       assert.equal((await contentsOf(blobs)).length, 1)
-      await addUsed(db, account, 6)
+      await addUsed(db, [{ ...account, bytes: 6 }])
     },
   }
   const kept = storeBatch(db, blobs, { ...batch, contents }, { at: 'now', tokenId }, undefined)

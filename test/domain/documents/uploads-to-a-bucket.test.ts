@@ -10,6 +10,7 @@ import { AppError } from '../../../src/errors.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import type { Blobs } from '../../../src/store/blobs/blobs.ts'
 import { removeOrphans } from '../../../src/store/blobs/orphans.ts'
+import { updateAgentActive } from '../../../src/store/directory/agents.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { openTestBucket } from '../../support/bucket/open.ts'
@@ -25,17 +26,23 @@ async function ground(t: TestContext) {
   return openTestBucket(t, {}, dataDir)
 }
 
-/** Sends a document for each text, as one upload. */
-async function upload(db: Db, blobs: Blobs, texts: string[], agentId = AGENT): Promise<void> {
+/** Sends a document for each text, as one upload; `meanwhile` happens while the contents are stored. */
+async function upload(
+  db: Db,
+  blobs: Blobs,
+  texts: string[],
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<void> {
   using memory = createMemoryBudget({ each: 2 ** 20, all: 2 ** 20 }).open()
   const files = createUploadedFiles(memory)
-  const contents = blobs.beginBatch(memory)
+  const plain = blobs.beginBatch(memory)
+  const contents = { ...plain, commit: async () => void (await Promise.all([plain.commit(), meanwhile()])) }
   for (const text of texts) {
     const content = contents.begin()
     await content.write(Buffer.from(text))
     files.add({ name: 'nota.txt', mimetype: 'text/plain', content: await content.keep() })
   }
-  const batch = { companyId: COMPANY, agentId, ownerId: OWNER, files, contents }
+  const batch = { companyId: COMPANY, agentId: AGENT, ownerId: OWNER, files, contents }
   try {
     await storeBatch(db, blobs, batch, { at: AT, tokenId: null }, undefined)
   } finally {
@@ -72,7 +79,10 @@ test('what an upload without rows left is an orphan, which goes when it is old',
   const { db, blobs, paper, rows } = await ground(t)
   await upload(db, blobs, ['kept'])
   const isRefused = (error: unknown) => error instanceof AppError
-  await assert.rejects(upload(db, blobs, ['one', 'two'], AGENT + 1), isRefused)
+  await assert.rejects(
+    upload(db, blobs, ['one', 'two'], () => updateAgentActive(db, AGENT, false)),
+    isRefused,
+  )
   assert.deepEqual([paper.objects.size, await textOf(blobs, 'one')], [3, undefined])
   const kept = await rows.objectOf(sha256Of('kept'))
   const isNamed = (name: string) => name === kept

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { exportDirectory } from '../../../domain/directory/export.ts'
 import type { DirectoryFile } from '../../../domain/directory/file.ts'
-import { exportDirectory, importDirectory } from '../../../domain/directory/import.ts'
+import { importDirectory } from '../../../domain/directory/import.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
 import { command, printResult } from '../../command.ts'
 import { PLACE } from '../../place/options.ts'

@@ -13,7 +13,7 @@ import { createUploadReceiver, type UploadDeps } from './receive.ts'
 import { FormIn, SentQuery, UploadIn, UploadOut } from './shapes.ts'
 
 const REFUSALS = {
-  409: 'A request with this Idempotency-Key is in progress, or was another one',
+  409: 'A request with this Idempotency-Key is in progress (at another node it gets the first answer), or was another one',
   507: 'Not enough free disk space, or a quota of the company is used up',
 }
 const COMMON = {

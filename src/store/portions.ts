@@ -1,0 +1,11 @@
+/** Some of them at a time, for statements that take so many values and no more: PostgreSQL takes 65,535, SQLite 32,766. */
+export function* portionsOf<T>(all: Iterable<T>, count: number): Generator<T[]> {
+  let some: T[] = []
+  for (const one of all) {
+    some.push(one)
+    if (some.length < count) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
+}

@@ -1,0 +1,290 @@
+// Uploads to several nodes over one PostgreSQL: in which order documents come, what becomes of those whose commit was cut
+// off, and that what an upload relies on stays as it is until its end.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { hashOfSecret } from '../../src/domain/secrets.ts'
+import { updateAgent } from '../../src/store/directory/agents.ts'
+import { lockForUpdate } from '../../src/store/directory/lock.ts'
+import { atomically, dialectOf } from '../../src/store/engine.ts'
+import { insertToken } from '../../src/store/tokens.ts'
+import { startProxy } from '../support/postgres/proxy.ts'
+import { ask } from '../support/postgres/server.ts'
+
+process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
+const { startTestApp } = await import('../support/app.ts')
+const { AT, batch, CREATE, fillDirectory, pdf, post, read } = await import('../support/directory.ts')
+const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
+const { until } = await import('../support/terminal.ts')
+const { temporaryDirectory } = await import('../support/temporary.ts')
+
+type TestApp = Awaited<ReturnType<typeof startTestApp>>
+const KEYS = process.env.CAMBISTA_TORTURE === 'long' ? 1000 : 100
+
+type Listed = { documents: { id: number }[] }
+type Created = { created_documents: { id: number }[] }
+
+test('a transaction gets ids of documents once the one before it has ended', async (t) => {
+  const url = await postgresAddressOf(temporaryDirectory(t), t)
+  const [{ db: one }, { db: other }] = [await openNode(t, url), await openNode(t, url)]
+  const { newIds } = dialectOf(one)
+  const ended: string[] = []
+  const first = await one.startTransaction().execute()
+  const before = await newIds(first, 2)
+  const second = atomically(other, (trx) => newIds(trx, 2)).then((ids) => {
+    ended.push('second')
+    return ids
+  })
+  await until(async () => (await ask(url, WAITING)).length > 0)
+  assert.deepEqual((await newIds(first, 1))?.documents, [3], 'what waits has taken none')
+  ended.push('first')
+  await first.commit().execute()
+  assert.deepEqual(
+    [before?.documents, (await second)?.documents],
+    [
+      [1, 2],
+      [4, 5],
+    ],
+  )
+  assert.deepEqual(ended, ['first', 'second'])
+})
+
+test('of a commit that was cut off a client hears what became of it', async (t) => {
+  const { node, url, proxy } = await behindProxy(t)
+  const kept = async () => Number((await ask(url, 'select count(*)::int as n from documents'))[0]?.n)
+  const cutOnce = (fate: 'cut' | 'lose') => {
+    let isUpload = false // else it is the transaction of another task
+    proxy.decide((text) => {
+      if (text !== 'commit' || !isUpload) {
+        isUpload ||= text.startsWith('insert into "documents"')
+        return 'pass'
+      }
+      isUpload = false
+      proxy.decide(() => 'pass')
+      return fate
+    })
+  }
+  cutOnce('lose') // the server has it
+  const there = await post(node, CREATE, batch(pdf('one'), pdf('two')))
+  assert.equal(there.status, 200, await there.clone().text())
+  const { created_documents: created } = (await there.json()) as Created
+  assert.equal(await kept(), 2)
+  const content = await read(node, `/api/v1/documents/${created[0]?.id}/content`)
+  assert.equal(await content.text(), 'one')
+
+  cutOnce('cut') // it has not
+  const not = await post(node, CREATE, batch(pdf('three')), { 'idempotency-key': 'three' })
+  assert.equal(not.status, 503, await not.text())
+  assert.equal(await kept(), 2)
+  const again = await post(node, CREATE, batch(pdf('three')), { 'idempotency-key': 'three' })
+  assert.equal(again.status, 200, await again.text())
+  assert.equal(await kept(), 3)
+})
+
+test('what cannot be found out is a 503, no content goes, and the same request again makes no second document', async (t) => {
+  const { node, url, proxy } = await behindProxy(t)
+  const send = async (text: string, headers?: Record<string, string>) => {
+    const answer = await post(node, CREATE, batch(pdf(text)), headers)
+    return { status: answer.status, body: await answer.text() }
+  }
+  const unlucky = async (fate: 'cut' | 'lose', text: string, headers?: Record<string, string>) => {
+    const cutFrom = (text: string) => text === 'commit' || text.startsWith('select 1 from document_order')
+    proxy.decide((text) => (cutFrom(text) ? fate : 'pass'))
+    const answer = await send(text, headers)
+    proxy.decide(() => 'pass')
+    return answer
+  }
+  assert.equal((await unlucky('lose', 'one')).status, 503, 'it is kept, and that could not be seen')
+  assert.equal(await (await read(node, '/api/v1/documents/1/content')).text(), 'one')
+
+  const key = (name: string) => ({ 'idempotency-key': name })
+  assert.equal((await unlucky('cut', 'two', key('two'))).status, 503)
+  const two = await send('two', key('two'))
+  assert.equal(two.status, 200)
+  const three = await unlucky('lose', 'three', key('three'))
+  assert.equal(three.status, 200, 'its key says that it is kept')
+  assert.deepEqual(await send('three', key('three')), three)
+  assert.equal((await ask(url, 'select id from documents')).length, 3)
+})
+
+test('an agent moves before the uploads for it, or behind them, and never under one', async (t) => {
+  const { node, url } = await oneNode(t)
+  const { db } = await openNode(t, url)
+  const agent = { id: 1, name: 'Lector', description: '', active: true }
+  for (let at = 0; at < 10; at++) {
+    const companyId = (at % 2) + 1
+    const uploads = Array.from({ length: 4 }, (_, of) =>
+      post(node, CREATE, { ...batch(pdf(`${at} ${of}`)), company_id: 3 - companyId, owner_id: 3 }),
+    )
+    const moved = atomically(db, async (trx) => {
+      await lockForUpdate(trx, 'agents', [1])
+      await wait(10)
+      await updateAgent(trx, { ...agent, company_id: companyId })
+      const [newest] = await trx.selectFrom('documents').select('id').orderBy('id', 'desc').limit(1).execute()
+      return newest?.id ?? 0
+    })
+    const statuses = (await Promise.all(uploads)).map(({ status }) => status)
+    assert.ok(
+      statuses.every((status) => status === 200 || status === 404),
+      `${statuses}`,
+    )
+    const before = await moved
+    const later = await ask(
+      url,
+      `select 1 from documents where id > ${before} and company_id <> ${companyId}`,
+    )
+    assert.deepEqual(later, [], 'of another company than that of the agent by then')
+  }
+})
+
+test('two nodes together keep no more than a quota of the token, whose company may be any', async (t) => {
+  const { node, url, dataDir } = await oneNode(t)
+  const other = await startTestApp(t, { dataDir })
+  const { db } = await openNode(t, url)
+  const facts = {
+    allow: ['documents:POST', 'documents:GET'],
+    companyId: null,
+    expiresAt: null,
+    createdAt: AT,
+  }
+  await insertToken(db, { ...facts, name: 'erp', hash: hashOfSecret('cbt_erp'), quota: 100 })
+  const headers = { authorization: 'Bearer cbt_erp' }
+  for (const app of [node, other])
+    await until(async () => (await read(app, '/api/v1/documents', headers)).status === 200)
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, at) => {
+      const [company_id, agent_id] = at % 3 ? [1, 1] : [2, 3]
+      const body = { ...batch(pdf('0123456789')), company_id, agent_id, owner_id: 3 }
+      return post(at % 2 ? node : other, CREATE, body, headers)
+    }),
+  )
+  const statuses = Object.groupBy(answers, ({ status }) => status)
+  assert.deepEqual([statuses[200]?.length, statuses[507]?.length], [10, 20])
+})
+
+test('keys that both nodes get at once are kept once each, and of two bodies under one key one is', async (t) => {
+  const { node, url, dataDir } = await oneNode(t)
+  const other = await startTestApp(t, { dataDir })
+  await until(async () => (await read(other, '/api/v1/documents')).status === 200)
+  const left = Array.from({ length: KEYS }, (_, at) => at)
+  const send = async (app: TestApp, at: number, text: string) => {
+    const answer = await post(app, CREATE, batch(pdf(text)), { 'idempotency-key': `key ${at}` })
+    return { status: answer.status, body: await answer.text() }
+  }
+  const work = async () => {
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      const isClash = at % 10 === 0
+      const [one, two] = await Promise.all([
+        send(node, at, `${at}`),
+        send(other, at, isClash ? `other ${at}` : `${at}`),
+      ])
+      if (isClash) assert.deepEqual([one.status, two.status].sort(), [200, 409], `${one.body} ${two.body}`)
+      else {
+        assert.equal(one.status, 200, one.body)
+        assert.deepEqual(two, one)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  assert.equal((await ask(url, 'select id from documents')).length, KEYS)
+})
+
+test('readers of a company, of an agent and of all who page and wait miss nothing beside 16 uploaders', async (t) => {
+  const { node, dataDir } = await oneNode(t)
+  const nodes = [node, await startTestApp(t, { dataDir })] as const
+  const nodeOf = (at: number) => nodes[at % 2] ?? node
+  await until(async () => (await read(nodes[1], '/api/v1/documents')).status === 200)
+  const made: { id: number; company: number }[] = []
+  let uploading = true
+  const uploaders = Promise.all(
+    Array.from({ length: 16 }, async (_, uploader) => {
+      const [company_id, agent_id] = uploader % 2 ? [1, 1] : [2, 3]
+      for (let at = 0; at < 32; at++) {
+        const documents = Array.from({ length: 10 }, (_, of) => pdf(`${uploader} ${at} ${of}`))
+        const body = { ...batch(...documents), company_id, agent_id, owner_id: 3 }
+        const answer = await post(nodeOf(uploader + at), CREATE, body)
+        assert.equal(answer.status, 200, await answer.clone().text())
+        const { created_documents: created } = (await answer.json()) as Created
+        made.push(...created.map(({ id }) => ({ id, company: company_id ?? 0 })))
+      }
+    }),
+  ).finally(() => {
+    uploading = false
+  })
+  const readAll = async (filter: string, wait: string) => {
+    const seen: number[] = []
+    let isLast = false
+    for (let at = 0; !isLast; at++) {
+      const ended = !uploading
+      const path = `/api/v1/documents?limit=200&after=${seen.at(-1) ?? 0}${filter}${ended ? '' : wait}`
+      const answer = await read(nodeOf(at), path)
+      assert.equal(answer.status, 200)
+      const { documents } = (await answer.json()) as { documents: { id: number }[] }
+      seen.push(...documents.map(({ id }) => id))
+      isLast = ended && documents.length === 0
+    }
+    return seen
+  }
+  const [ofCompany, ofAgent, ofAll, polled] = await Promise.all([
+    readAll('&company_id=1', '&wait=2'),
+    readAll('&agent_id=3', '&wait=2'),
+    readAll('', '&wait=2'),
+    readAll('', ''),
+    uploaders,
+  ])
+  const ids = (of?: number) =>
+    made
+      .filter(({ company }) => of === undefined || company === of)
+      .map(({ id }) => id)
+      .sort((one, two) => one - two)
+  assert.equal(made.length, 5120)
+  assert.deepEqual(ofCompany, ids(1))
+  assert.deepEqual(ofAgent, ids(2))
+  assert.deepEqual(ofAll, ids())
+  assert.deepEqual(polled, ids())
+})
+
+test('a client that waits at one node is told within a second of what another one keeps', async (t) => {
+  const { node, dataDir } = await oneNode(t)
+  const other = await startTestApp(t, { dataDir, listen: { metrics: 'local' } })
+  await until(async () => (await read(other, '/api/v1/documents')).status === 200)
+  for (const filter of ['&company_id=1', '&agent_id=1', '']) {
+    const { documents } = (await (await read(node, '/api/v1/documents?order=desc')).json()) as Listed
+    const waiting = read(other, `/api/v1/documents?after=${documents[0]?.id ?? 0}${filter}&wait=50`)
+    await until(async () => (await waitingAt(other)) === 1)
+    const sent = await post(node, CREATE, batch(pdf('now')))
+    const from = performance.now()
+    const answer = (await (await waiting).json()) as Listed
+    t.diagnostic(`woken after ${Math.round(performance.now() - from)} ms`)
+    const { created_documents: created } = (await sent.json()) as Created
+    assert.deepEqual(
+      answer.documents.map(({ id }) => id),
+      created.map(({ id }) => id),
+    )
+  }
+})
+
+async function waitingAt(app: TestApp): Promise<number> {
+  const metrics = await (await fetch(`${app.app.url}/metrics`)).text()
+  return Number(/^cambista_document_waits (\d+)$/m.exec(metrics)?.[1])
+}
+
+const WAITING = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update document_order%'`
+
+async function oneNode(t: TestContext): Promise<{ node: TestApp; url: string; dataDir: string }> {
+  const dataDir = temporaryDirectory(t)
+  const url = await postgresAddressOf(dataDir, t)
+  const node = await startTestApp(t, { dataDir })
+  await fillDirectory(node)
+  return { node, url, dataDir }
+}
+
+async function behindProxy(t: TestContext) {
+  const dataDir = temporaryDirectory(t)
+  const url = await postgresAddressOf(dataDir, t)
+  const proxy = await startProxy(t, url)
+  const node = await startTestApp(t, { dataDir, database: proxy.url })
+  await fillDirectory(node)
+  return { node, url, proxy }
+}
