@@ -1,11 +1,12 @@
 // A server of its own process for which time passes faster, and whose clock jumps: leases of seconds end in milliseconds.
-// Arguments: data directory, how many times faster, seed. It prints its URL.
+// Arguments: data directory, how many times faster, seed; the address of a PostgreSQL, whose clock measures leases then. It
+// prints its URL.
 
 import { startApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/log.ts'
 import { randomOf } from '../rates/random-bank.ts'
 
-const [dataDir = '', faster = '1', seed = '1'] = process.argv.slice(2)
+const [dataDir = '', faster = '1', seed = '1', database] = process.argv.slice(2)
 const random = randomOf(Number(seed))
 const DAY_MS = 86_400_000
 
@@ -19,6 +20,7 @@ const app = await startApp(
     host: '127.0.0.1',
     port: 0,
     dataDir,
+    database,
     scheduler: false,
     syncCron: ({ settings }) => settings.schedule.fallback,
     backfillFrom: '2026-01-01',

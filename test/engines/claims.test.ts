@@ -1,0 +1,139 @@
+// Claims of two nodes over one database: 16 workers that ask either of them, nodes that are killed, clocks of nodes that
+// jump, and leases that end by the database's clock, which goes fifty times faster here. And that a worker that waits
+// at one node is awake for what happened at the other.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
+const { startTestApp } = await import('../support/app.ts')
+const { batch, CREATE, fillDatabase, fillDirectory, pdf, post, TOKENS } = await import(
+  '../support/directory.ts'
+)
+const { areDone, checkOutcomes, createWorld, LEASE_SECONDS, uploadDocuments, work } = await import(
+  '../support/documents/claim-workers.ts'
+)
+const { leaseTimeIn } = await import('../support/documents/lease-time.ts')
+const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
+const { ask } = await import('../support/postgres/server.ts')
+const { startProgram } = await import('../support/program.ts')
+const { randomOf } = await import('../support/rates/random-bank.ts')
+const { temporaryDirectory } = await import('../support/temporary.ts')
+const { until } = await import('../support/terminal.ts')
+const { figure, SEED, scaled } = await import('../faults/scale.ts')
+
+type TestApp = Awaited<ReturnType<typeof startTestApp>>
+type Claimed = { id: number; claim_id: string; attempts: number }
+
+const DOCUMENTS = scaled({ short: 500, long: 10_000 })
+const WORKERS = 16
+const FASTER = 50
+const SERVER = join(import.meta.dirname, '../support/documents/fast-server.ts')
+
+test(`${WORKERS} workers of two nodes, ${DOCUMENTS} documents, seed ${SEED}: each has one outcome`, async (t) => {
+  const dataDir = temporaryDirectory(t)
+  await fillDatabase(dataDir)
+  const database = await withFastClock(await postgresAddressOf(dataDir))
+  const random = randomOf(SEED)
+  let kills = 0
+  const start = async () => {
+    const words = [dataDir, '1', String(SEED + kills), database]
+    const program = startProgram(t, words, {}, [process.execPath, SERVER])
+    const [, url = ''] = await program.says(/(http:\S+)/)
+    return { program, url }
+  }
+  const nodes = await Promise.all([start(), start()])
+  const urlOf = (at: number) => nodes[at]?.url ?? ''
+  const world = createWorld({
+    url: () => urlOf(Math.random() < 0.5 ? 0 : 1),
+    leaseMs: (LEASE_SECONDS * 1000) / FASTER,
+  })
+  using _stop = {
+    [Symbol.dispose]() {
+      world.isOver = true // also when a worker found a fault: the others end
+    },
+  }
+  const ids = await uploadDocuments(urlOf(0), DOCUMENTS)
+  const { db } = await openNode(t, database)
+  const workers = Array.from({ length: WORKERS }, (_, at) => work(world, randomOf(SEED * 100 + at)))
+  const failed = Promise.all(workers).then(() => undefined)
+  const killing = (async () => {
+    while (!world.isOver) {
+      await pause(random.int(500, 3000))
+      if (world.isOver) break
+      const at = random.int(0, 1)
+      nodes[at]?.program.child.kill('SIGKILL')
+      await nodes[at]?.program.ended()
+      kills++
+      nodes[at] = await start()
+    }
+  })()
+  const ended = (async () => {
+    while (!world.isOver && !(await areDone(db))) await pause(100)
+  })()
+  await Promise.race([ended, failed])
+  world.isOver = true
+  await Promise.all([failed, killing])
+
+  await checkOutcomes(world, db, ids)
+  const { counts } = world
+  for (const [what, count] of Object.entries({ kills, ...counts })) figure(t, what, count)
+  assert.ok(kills > 0 && counts.died > 0 && counts.taken > 0 && counts.twice > 0, 'the faults happened')
+})
+
+test('a worker that waits at one node is awake for an upload, a release and the end of a lease at the other', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const time = leaseTimeIn(dataDir)
+  const [one, other] = [await startTestApp(t, { dataDir }), await startTestApp(t, { dataDir })]
+  await fillDirectory(one)
+  await until(async () => (await claim(other, {})).status === 200)
+  const tell = async (what: string, node: TestApp, { id, claim_id }: Claimed, more: object = {}) => {
+    const path = `/api/v1/documents/${id}/${what}`
+    assert.equal((await post(node, path, { claim_id, ...more }, BEARER)).status, 200, what)
+  }
+  let happened = 0
+  const afterwards: Record<string, number> = {}
+  const waitsFor = async (what: string, event: () => Promise<unknown>): Promise<Claimed> => {
+    const waiting = claim(other, { wait: 50, lease_seconds: 3600 }).then(async (answer) => {
+      afterwards[what] = Math.round(performance.now() - happened)
+      return answer
+    })
+    await pause(300) // it looked once, and found nothing
+    await event()
+    happened = performance.now()
+    const { documents } = (await (await waiting).json()) as { documents: Claimed[] }
+    assert.equal(documents.length, 1, what)
+    return documents[0] as Claimed
+  }
+  const uploaded = await waitsFor('upload', () => post(one, CREATE, batch(pdf('a'))))
+  const released = await waitsFor('release', () => tell('release', one, uploaded))
+  const ended = await waitsFor('end of a lease', () => time.pass(3600))
+  assert.deepEqual(
+    [uploaded, released, ended].map(({ id, attempts }) => [id, attempts]),
+    [1, 2, 3].map((attempts) => [uploaded.id, attempts]),
+  )
+  await tell('extend', one, ended, { lease_seconds: 60 })
+  await tell('finish', one, ended, { outcome: 'done' })
+  await tell('finish', other, ended, { outcome: 'done' })
+  figure(t, 'milliseconds until awake', JSON.stringify(afterwards))
+  for (const [what, ms] of Object.entries(afterwards)) assert.ok(ms < 30_000, `${what}: ${ms} ms`)
+})
+
+const BEARER = { authorization: `Bearer ${TOKENS.work}` }
+
+function claim(node: TestApp, asked: object): Promise<Response> {
+  return post(node, '/api/v1/documents/claim', { agent_id: 1, ...asked }, BEARER)
+}
+
+/** The address of the same database where another clock is found before PostgreSQL's own. */
+async function withFastClock(url: string): Promise<string> {
+  await ask(
+    url,
+    `create function clock_timestamp() returns timestamptz volatile language sql as $$
+       select to_timestamp(${Date.now() / 1000}) + ${FASTER} * (pg_catalog.clock_timestamp() - to_timestamp(${Date.now() / 1000}))
+     $$`,
+  )
+  return `${url}${encodeURIComponent(',pg_catalog')}`
+}
