@@ -122,7 +122,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const leases = await openLeases(db, arrivals, { clock, ticks: overrides.ticks })
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
-  const hooks = openHooks({ db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs })
+  const sending = { db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs }
+  const hooks = isAlone
+    ? openHooks(sending)
+    : (await import('./hooks/shared-hooks.ts')).openSharedHooks({ ...sending, takeLock }, leaseTimes?.renewMs)
   const announceArrivals = isAlone ? undefined : await openSharedArrivals(db, arrivals)
   database.start(async ({ data, access, documents }) => {
     if (documents) hooks.wake()

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../dates.ts'
 import type { Log } from '../log.ts'
-import { atomically } from '../store/engine.ts'
+import { atomically, type Lock } from '../store/engine.ts'
 import { addGivenUp, findHook, type HookRow, updateHook } from '../store/hooks/hooks.ts'
 import {
   deleteMessage,
@@ -20,6 +20,8 @@ export type SenderDeps = {
   log: Log
   /** How long a try may take; ten seconds unless told. */
   tryMs?: number | undefined
+  /** Of several nodes the one that has it tells the hooks. */
+  lock?: Lock
 }
 
 const SECOND = 1000
@@ -36,7 +38,7 @@ export const UNREADABLE = 'its secret cannot be read, as after a restore: give i
 
 /** Writes down what became of a try, all of it or nothing. */
 export async function recordTry(
-  { db, clock, log }: SenderDeps,
+  { db, clock, log, lock }: SenderDeps,
   hookId: number,
   message: MessageRow,
   { status, ms, failure }: Outcome,
@@ -48,26 +50,30 @@ export async function recordTry(
   const tries = message.tries + 1
   const delay = DELAYS_MS[message.tries]
   const isOld = now.getTime() - new Date(message.created_at).getTime() > OLDEST_MS
-  const { hook, unsent } = await atomically(db, async (trx) => {
-    const hook = await findHook(trx, hookId)
-    let unsent = 0
-    if (failure === undefined) {
-      await deleteMessage(trx, id)
-      await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
+  const { hook, unsent } = await atomically(
+    db,
+    async (trx) => {
+      const hook = await findHook(trx, hookId)
+      let unsent = 0
+      if (failure === undefined) {
+        await deleteMessage(trx, id)
+        await updateHook(trx, hookId, { sent_at: at, failing_since: null, failure: null })
+        return { hook, unsent }
+      }
+      if (status === GONE) unsent = await deleteMessagesOf(trx, hookId)
+      else if (delay !== undefined && !isOld) {
+        await updateMessageTried(trx, id, tries, new Date(now.getTime() + delay).toISOString())
+      } else {
+        await deleteMessage(trx, id)
+        unsent = 1
+      }
+      if (unsent > 0) await addGivenUp(trx, hookId, unsent)
+      const failing_since = hook?.failing_since ?? at
+      await updateHook(trx, hookId, { failing_since, failure, ...(status === GONE && { off_at: at }) })
       return { hook, unsent }
-    }
-    if (status === GONE) unsent = await deleteMessagesOf(trx, hookId)
-    else if (delay !== undefined && !isOld) {
-      await updateMessageTried(trx, id, tries, new Date(now.getTime() + delay).toISOString())
-    } else {
-      await deleteMessage(trx, id)
-      unsent = 1
-    }
-    if (unsent > 0) await addGivenUp(trx, hookId, unsent)
-    const failing_since = hook?.failing_since ?? at
-    await updateHook(trx, hookId, { failing_since, failure, ...(status === GONE && { off_at: at }) })
-    return { hook, unsent }
-  })
+    },
+    lock,
+  )
   if (!hook) return // it was deleted meanwhile, with its messages
   if (failure === undefined) {
     log.debug('hook told', { ...about, status })
@@ -84,8 +90,9 @@ export async function recordTry(
 }
 
 /** A hook that cannot be told: its messages wait for a new secret. */
-export async function markUnreadable({ db, clock, log }: SenderDeps, hook: HookRow): Promise<void> {
+export async function markUnreadable({ db, clock, log, lock }: SenderDeps, hook: HookRow): Promise<void> {
   const failing_since = hook.failing_since ?? clock().toISOString()
-  await updateHook(db, hook.id, { failing_since, failure: UNREADABLE })
+  const change = { failing_since, failure: UNREADABLE }
+  await atomically(db, (trx) => updateHook(trx, hook.id, change), lock)
   log.warn('hook fails', { hook: hook.id, reason: UNREADABLE, hint: `cambista hook rotate ${hook.id}` })
 }

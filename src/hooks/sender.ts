@@ -3,6 +3,7 @@
 
 import { secretsOf } from '../domain/hooks/seal.ts'
 import { reasonOf } from '../errors.ts'
+import { atomically } from '../store/engine.ts'
 import { type HookRow, selectHooks } from '../store/hooks/hooks.ts'
 import { readHookKey } from '../store/hooks/key.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../store/hooks/messages.ts'
@@ -22,7 +23,7 @@ const REST_MS = 60_000
 
 /** `ended` is called after each try, for its lane has room now. */
 export function createSender(deps: SenderDeps, ended: () => void): Sender {
-  const { db, dataDir, clock, log, tryMs } = deps
+  const { db, dataDir, clock, log, tryMs, lock } = deps
   const stop = new AbortController()
   const lanes = new Map<number, Map<number, Promise<void>>>()
   const readable = new Map<number, boolean>()
@@ -42,6 +43,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
   const begin = (lane: Map<number, Promise<void>>, hook: HookRow, message: MessageRow, secrets: string[]) => {
     const trying = attempt(hook, message, secrets)
       .catch((error: unknown) => {
+        if (lock?.lost.aborted) return // the next holder sends it again
         // What became of it cannot be written down, such as on a full disk: else it would be sent again at once, for ever.
         log.error('hooks cannot be told: tried again in a minute', { hook: hook.id, reason: reasonOf(error) })
         rest()
@@ -72,6 +74,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
       const now = clock()
       if (restsUntil && now < restsUntil && restsUntil.getTime() - now.getTime() <= REST_MS) return
       restsUntil = undefined
+      if (lock) await atomically(db, async () => {}, lock) // another node may have taken over while this one slept
       const hooks = (await selectHooks(db)).filter(({ off_at }) => off_at === null)
       for (const hook of hooks) await fill(hook, now)
       const ids = hooks.map(({ id }) => id)

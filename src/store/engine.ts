@@ -36,9 +36,9 @@ export type Engine = {
 
 /**
  * `sync`: asks a provider and stores what it says. `scheduler`: decides when. `janitor`: removes what is left over.
- * `migrate`: changes the schema. An engine of one process answers with a lock that is nothing where it needs none.
+ * `migrate`: changes the schema. `hooks`: tells them. An engine of one process answers with a lock that is nothing where it needs none.
  */
-export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate'
+export type LockName = 'sync' | 'scheduler' | 'janitor' | 'migrate' | 'hooks'
 
 export type Lock = {
   /**

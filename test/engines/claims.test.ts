@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Facts } from '../support/documents/fast-server.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
@@ -39,8 +40,8 @@ test(`${WORKERS} workers of two nodes, ${DOCUMENTS} documents, seed ${SEED}: eac
   const random = randomOf(SEED)
   let kills = 0
   const start = async () => {
-    const words = [dataDir, '1', String(SEED + kills), database]
-    const program = startProgram(t, words, {}, [process.execPath, SERVER])
+    const facts: Facts = { dataDir, database, seed: SEED + kills }
+    const program = startProgram(t, [JSON.stringify(facts)], {}, [process.execPath, SERVER])
     const [, url = ''] = await program.says(/(http:\S+)/)
     return { program, url }
   }

@@ -16,6 +16,7 @@ import {
   uploadDocuments,
   work,
 } from '../support/documents/claim-workers.ts'
+import type { Facts } from '../support/documents/fast-server.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { randomOf } from '../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -27,8 +28,8 @@ const FASTER = 100
 const SERVER = join(import.meta.dirname, '../support/documents/fast-server.ts')
 
 async function start(t: TestContext, dataDir: string, kills: number): Promise<[Program, string]> {
-  const words = [dataDir, String(FASTER), String(SEED + kills)]
-  const program = startProgram(t, words, {}, [process.execPath, SERVER])
+  const facts: Facts = { dataDir, faster: FASTER, seed: SEED + kills }
+  const program = startProgram(t, [JSON.stringify(facts)], {}, [process.execPath, SERVER])
   const [, url = ''] = await program.says(/(http:\S+)/)
   return [program, url]
 }

@@ -1,19 +1,31 @@
-// A server of its own process for which time passes faster, and whose clock jumps: leases of seconds end in milliseconds.
-// Arguments: data directory, how many times faster, seed; the address of a PostgreSQL, whose clock measures leases then. It
-// prints its URL.
+// A server of its own process as a test needs it. Its one argument is JSON (`Facts`); it prints its URL.
 
 import { startApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/log.ts'
+import type { LeaseTimes } from '../../../src/store/postgres/lease.ts'
 import { randomOf } from '../rates/random-bank.ts'
 
-const [dataDir = '', faster = '1', seed = '1', database] = process.argv.slice(2)
-const random = randomOf(Number(seed))
+export type Facts = {
+  dataDir: string
+  /** The address of a PostgreSQL. */
+  database?: string
+  /** How many times faster time passes by which leases of claims are measured: those of seconds end in milliseconds. */
+  faster?: number
+  /** Of the jumps of its clock, which makes none without it. */
+  seed?: number
+  leaseTimes?: LeaseTimes
+}
+
+const { dataDir, database, faster = 1, seed, leaseTimes }: Facts = JSON.parse(process.argv[2] ?? '')
 const DAY_MS = 86_400_000
 
 let jumped = 0
-setInterval(() => {
-  jumped = random.int(-2 * DAY_MS, 2 * DAY_MS)
-}, 50).unref()
+if (seed !== undefined) {
+  const random = randomOf(seed)
+  setInterval(() => {
+    jumped = random.int(-2 * DAY_MS, 2 * DAY_MS)
+  }, 50).unref()
+}
 
 const app = await startApp(
   {
@@ -31,15 +43,16 @@ const app = await startApp(
       userAgent: 'cambista/test',
     }),
     limits: { maxBody: 64 * 1024 ** 2, minFree: 0, maxUploads: 16, waitMs: 60_000, idleMs: 60_000 },
-    staleForMs: 0,
+    staleForMs: 300_000,
     keepRemovedDays: 8,
     keepEvents: 36_500,
     maxAttempts: 4,
     log: createLog({ level: 'warn', format: 'text', write: (text) => process.stderr.write(text) }),
   },
   {
-    clock: () => new Date(Date.now() + jumped),
-    ticks: () => performance.now() * Number(faster),
+    ...(seed !== undefined && { clock: () => new Date(Date.now() + jumped) }),
+    ...(leaseTimes && { leaseTimes }),
+    ticks: () => performance.now() * faster,
   },
 )
 process.stdout.write(`${app.url}\n`)
