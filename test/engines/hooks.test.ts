@@ -38,6 +38,11 @@ test(`over ${KILLS} kills of the node that tells each document is told of, by on
   const cluster = await startNodes(t, receiver)
   const kept = new Set<number>()
   let isOver = false
+  using _stop = {
+    [Symbol.dispose]() {
+      isOver = true // also when something was wrong
+    },
+  }
   const uploading = Promise.all(
     [0, 1, 2, 3].map(async (at) => {
       while (!isOver) {
