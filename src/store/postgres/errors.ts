@@ -15,12 +15,26 @@ const OVERTAKEN = /^PG_(23505|23503)$/
 const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST)$/
 const READ_ONLY = 'PG_25006'
 
-/** The same error with such a code. */
+// The server's own words name the user, and in the language of its settings.
+const NO_ENTRY = 'the database refuses the user or the password; its log says why'
+const OWN_WORDS: Record<string, string> = {
+  PG_28000: `${NO_ENTRY} (28000, such as a line that pg_hba.conf has not)`,
+  PG_28P01: `${NO_ENTRY} (28P01)`,
+  PG_53300: 'the database has no connection left (53300): see its max_connections',
+}
+const NO_PASSWORD = /^SASL: .*password must be a/
+const PASSWORD_MISSING =
+  'the database asks for a password: none is in its address, in ~/.pgpass or in the file of PGPASSFILE'
+
+/** The same error with such a code, or one of ours in place of what names the user. */
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || codeOf(error).startsWith('PG_')) return error
   if (error instanceof AppError || error instanceof RangeError || error instanceof TypeError) return error
-  const code = codeOf(error)
-  return Object.assign(error, { code: SQLSTATE.test(code) && 'severity' in error ? `PG_${code}` : LOST })
+  if (NO_PASSWORD.test(error.message)) return Object.assign(new Error(PASSWORD_MISSING), { code: 'PG_28P01' })
+  const state = codeOf(error)
+  const code = SQLSTATE.test(state) && 'severity' in error ? `PG_${state}` : LOST
+  const words = OWN_WORDS[code]
+  return Object.assign(words === undefined ? error : new Error(words), { code })
 }
 
 /** Whether the transaction was given up because of others that ran at the same time, and may be tried again. */
