@@ -83,7 +83,8 @@ function tlsOf(host: string, given: Record<string, string>): false | ConnectionO
     case 'disable':
       return false
     case 'require':
-      return { ...files, rejectUnauthorized: false }
+      if (!files.ca) return { ...files, rejectUnauthorized: false }
+      return { ...files, checkServerIdentity: () => undefined } // with a root it means verify-ca to libpq, too
     case 'verify-ca':
       if (!files.ca) throw wrong('sslmode=verify-ca needs sslrootcert')
       return { ...files, checkServerIdentity: () => undefined }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { addressOf } from '../../../src/store/postgres/address.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 test('the parts of an address are found, and a password with signs in it', () => {
   const { config, name, prepare } = addressOf('postgres://erp:p%40%2Fss@127.0.0.1:5433/cambista')
@@ -32,6 +35,14 @@ test('a connection to another machine is encrypted, unless it is written out tha
     assert.throws(() => tls(`db.example/c?sslmode=${mode}`), /sslmode is one of/)
   }
   assert.throws(() => tls('db.example/c?sslmode=verify-ca'), /needs sslrootcert/)
+})
+
+test('sslmode=require with the certificate of a root trusts no other one', (t) => {
+  const file = join(temporaryDirectory(t), 'root.pem')
+  writeFileSync(file, 'PEM')
+  const { ssl } = addressOf(`postgres://erp@db.example/c?sslmode=require&sslrootcert=${file}`).config
+  assert.ok(typeof ssl === 'object' && ssl.ca === 'PEM')
+  assert.notEqual(ssl.rejectUnauthorized, false)
 })
 
 test('what is wrong with an address is said without repeating it', () => {
