@@ -3,9 +3,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Engine } from '../store/engine.ts'
+import { atomically, type Engine } from '../store/engine.ts'
 import { deleteEventsBefore } from '../store/events.ts'
 import { deleteAnswersBefore } from '../store/idempotency.ts'
+import type { Db } from '../store/tables.ts'
 import { keptSince } from './documents/accept.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -48,10 +49,10 @@ async function removeOld(deps: Deps, stopped: AbortSignal): Promise<void> {
   const lock = await deps.takeLock('janitor')
   if (!lock) return // another server does it
   const before = new Date(clock().getTime() - keepEvents * DAY_MS).toISOString()
-  const removeAll = async (removeSome: () => Promise<number>) => {
+  const removeAll = async (removeSome: (trx: Db) => Promise<number>) => {
     let all = 0
     while (!stopped.aborted && !lock.lost.aborted) {
-      const removed = await removeSome()
+      const removed = await atomically(db, removeSome, lock)
       all += removed
       if (removed < AT_ONCE) break
       await setImmediate() // others have their turn
@@ -60,8 +61,8 @@ async function removeOld(deps: Deps, stopped: AbortSignal): Promise<void> {
   }
   let events = 0
   try {
-    events = await removeAll(() => deleteEventsBefore(db, before, AT_ONCE))
-    await removeAll(() => deleteAnswersBefore(db, keptSince(clock()), AT_ONCE))
+    events = await removeAll((trx) => deleteEventsBefore(trx, before, AT_ONCE))
+    await removeAll((trx) => deleteAnswersBefore(trx, keptSince(clock()), AT_ONCE))
   } finally {
     await lock.release()
   }
