@@ -175,9 +175,11 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
   const stores = { db, reads, isReady, blobs, arrivals, claiming }
+  const sharing = isAlone ? undefined : await import('./http/page/shared-sessions.ts')
   const { wake: wakeHooks } = hooks
   const deps = {
     ...stores,
+    sharedSessions: sharing?.openSharedSessions(engine),
     cache,
     past,
     keyring,

@@ -24,6 +24,7 @@ import type { UploadLimits } from './documents/uploads/receive.ts'
 import type { DocumentQueries, DocumentWork } from './mcp/documents/queries.ts'
 import { pageApi } from './page/api.ts'
 import { pageAssetsApi } from './page/assets.ts'
+import type { SignInDeps } from './page/sign-in.ts'
 import { ratesApi } from './rates/api.ts'
 import { createExports } from './rates/export.ts'
 import { descriptionApi, statusApi } from './status/api.ts'
@@ -33,6 +34,8 @@ export type HttpDeps = HealthQuestion & {
   db: Db
   /** The same, for what only reads: it waits for no transaction of `db`. */
   reads: Db
+  /** Sessions and tickets of the page, where several nodes answer a browser. */
+  sharedSessions: SignInDeps['shared']
   /** Whether the database answers and is that of this program. */
   isReady: () => Promise<boolean>
   database: DatabaseState
@@ -79,7 +82,8 @@ export function apisOf(
   const reading = { ...deps, db: deps.reads }
   const names = { hostNames, proxies }
   const exports = createExports(reading)
-  const { api: page, sessionOf } = pageApi({ ...reading, writes: deps.db, exports, names })
+  const { sharedSessions: shared, db: writes } = deps
+  const { api: page, sessionOf } = pageApi({ ...reading, writes, exports, names, shared })
   const rates = ratesApi({ ...reading, exports, sessionOf })
   const documents = documentsApi({ ...deps, sessionOf })
   const totals = keptTotals(deps.reads)

@@ -228,11 +228,6 @@ export type Tables = {
   hook_days: { provider_id: number; day: string }
   lost_contents: { sha256: string; fault: string; since: string }
   idempotency: { token_id: number; key: string; fingerprint: string; answer: string; created_at: string }
-} & TablesOfNodes
-
-/** What only a database has that nodes share (store/postgres/schema-cluster.sql). */
-type TablesOfNodes = {
-  scheduler: { provider_id: number; cron: string; next_run: string | null }
 }
 
 /** A row as it is read. */

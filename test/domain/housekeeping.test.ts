@@ -51,7 +51,7 @@ test('what gets too old while the server runs goes within a day, and a failure i
   mock.timers.tick(DAY_MS)
   await until(() =>
     logged.some((line) =>
-      / warn +old events cannot be removed: tried again in a day reason=.*events/.test(line),
+      / warn +old events and answers cannot be removed: tried again in a day reason=.*events/.test(line),
     ),
   )
   await db.schema.alterTable('elsewhere').renameTo('events').execute()

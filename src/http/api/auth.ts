@@ -70,6 +70,8 @@ export type Keyring = {
   refresh(): Promise<void>
   /** Writes down which were used since the last time. */
   recordUse(): Promise<void>
+  /** As `refresh`, a few times a second at most: for what memory does not know. */
+  lookUp(): Promise<void>
 }
 
 const NO_KEY = 'Missing or invalid API key: send it in the header X-API-Key'
@@ -118,6 +120,7 @@ export async function openKeyring(
         return lookUp().then(check)
       }
     },
+    lookUp,
     checkKey(key) {
       checkMemory()
       const found = find(keys, key)

@@ -23,12 +23,12 @@ import {
 import { clientBehind } from '../listener/proxy.ts'
 import type { Exports } from '../rates/export.ts'
 import { cookieName, cookiesNamed, endedCookie, setCookie } from './cookie.ts'
-import { openingOfExport } from './export-ticket.ts'
+import { checkExport, openExport } from './export-ticket.ts'
 import { jsonFieldsOf } from './json-body.ts'
 import { createLogins } from './logins.ts'
-import { openingOfPdf } from './pdf-ticket.ts'
-import { createSessions, type Opened, type Session } from './sessions.ts'
-import { createTickets, type Opening } from './tickets.ts'
+import { checkPdf, openPdf } from './pdf-ticket.ts'
+import { createSessions, type Opened, type Session, type Sessions } from './sessions.ts'
+import { createTickets, type Ticket, type Tickets } from './tickets.ts'
 
 export type SignInDeps = {
   /** For what only reads. */
@@ -41,6 +41,8 @@ export type SignInDeps = {
   log: Log
   names: OwnNames
   exports: Exports
+  /** Where several nodes answer a browser; undefined: in memory. */
+  shared: { sessions: Sessions; tickets: Tickets } | undefined
 }
 
 export type SignIn = {
@@ -48,50 +50,58 @@ export type SignIn = {
   open(event: H3Event): Promise<Reply>
   /** What the code of a link opens, without using it up. */
   showCode(event: H3Event): Promise<Reply>
-  show(event: H3Event): Reply
-  close(event: H3Event): Reply
+  show(event: H3Event): Promise<Reply>
+  close(event: H3Event): Promise<Reply>
   makeTicket(event: H3Event): Promise<Reply>
   useTicket(event: H3Event, ticket: string): Promise<Reply>
 }
 
 const WRONG_A_MINUTE = 10
 const TOO_MANY = 'Too many wrong secrets: try again in a minute'
+const TICKET_WAS_USED = 'This link was used, or is older than a minute: ask for it again'
 const NOTHING = { key: undefined, token: undefined }
 
 export function createSignIn(deps: SignInDeps): SignIn {
   const { keyring, clock, names } = deps
-  const sessions = createSessions(clock)
+  const { sessions, tickets } = deps.shared ?? {
+    sessions: createSessions(clock),
+    tickets: createTickets(clock),
+  }
   const wrong = createWrongSecrets(clock, { aMinute: WRONG_A_MINUTE, message: TOO_MANY })
-  const holdsOf = ({ key, token }: Opened): SessionHolds => ({
+  const holdsNow = ({ key, token }: Opened): SessionHolds => ({
     key: keyring.keyOfHash(key),
     token: keyring.tokenOfHash(token),
   })
-  const find = (event: H3Event, own: OwnOrigin): Session | undefined =>
+  const holdsOf = async (opened: Opened): Promise<SessionHolds> => {
+    const holds = holdsNow(opened)
+    if (!holds.key === !opened.key && !holds.token === !opened.token) return holds
+    await keyring.lookUp() // another node may have let it in a moment ago
+    return holdsNow(opened)
+  }
+  const find = (event: H3Event, own: OwnOrigin): Promise<Session | undefined> =>
     sessions.find(cookiesNamed(event, cookieName(own)), event.req.headers.get(PAGE_HEADER) ?? undefined)
-  const needed = (event: H3Event): Session => {
-    const session = find(event, checkOwn(event, names))
+  const needed = async (event: H3Event): Promise<Session> => {
+    const session = await find(event, checkOwn(event, names))
     if (!session) throw new AppError('unauthorized', 'The session has ended: sign in again')
     return session
   }
   const logins = createLogins(deps)
   const counted = <T>(event: H3Event, check: () => Promise<T>) =>
     check().catch((error: unknown) => wrong.refuse(clientBehind(nodeOf(event).req, names.proxies), error))
-  const tickets = createTickets(clock)
-  const openingOf = async (event: H3Event, session: Session): Promise<Opening> => {
+  const ticketOf = async (event: H3Event, { key, token }: SessionHolds): Promise<Omit<Ticket, 'session'>> => {
     const { document_id: document, export: format } = await jsonFieldsOf(event, ['document_id', 'export'])
-    const held = () => (sessions.isOpen(session) ? holdsOf(session) : NOTHING)
     if ((document === undefined) === (format === undefined)) {
       throw new AppError('bad-request', 'A ticket is for one thing: send document_id or export')
     }
     return format === undefined
-      ? openingOfPdf(deps, () => held().token, document)
-      : openingOfExport(deps.exports, () => held().key, format)
+      ? { document: await checkPdf(deps, token, document), format }
+      : { document: undefined, format: checkExport(key, format) }
   }
   return {
     async sessionOf(event) {
       // Whichever websites may ask with a key, a session is for the page alone.
       event.context.cors = event.context.cors?.vary ? { vary: event.context.cors.vary } : undefined
-      return holdsOf(needed(event))
+      return holdsOf(await needed(event))
     },
     async open(event) {
       const own = checkOwn(event, names)
@@ -99,14 +109,14 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const isCode = secret === undefined
       const text = textOf(isCode ? code : secret, isCode ? undefined : code)
       const opened = await counted(event, () => (isCode ? logins.use(event, text) : logins.of(event, text)))
-      const session = find(event, own)
+      const session = await find(event, own)
       if (session && !isCode) {
-        sessions.add(session, opened)
+        await sessions.add(session, opened)
         return freshReply({ page: event.req.headers.get(PAGE_HEADER) })
       }
       // A link is another's word for what is opened, so it opens a session of its own, in place of the one that is.
-      if (session) sessions.close(session)
-      const { cookie, page } = sessions.open({ ...NOTHING, ...opened })
+      if (session) await sessions.close(session)
+      const { cookie, page } = await sessions.open({ ...NOTHING, ...opened })
       return { ...freshReply({ page }), headers: { 'set-cookie': setCookie(own, cookie) } }
     },
     async showCode(event) {
@@ -115,25 +125,31 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const opens = await counted(event, () => logins.show(textOf(code)))
       return freshReply({ ...shown(opens), company: opens.company })
     },
-    show(event) {
-      const session = find(event, checkOwn(event, names))
-      return freshReply(shown(holdsOf(session ?? NOTHING)))
+    async show(event) {
+      const session = await find(event, checkOwn(event, names))
+      return freshReply(shown(await holdsOf(session ?? NOTHING)))
     },
-    close(event) {
+    async close(event) {
       const own = checkOwn(event, names)
-      const session = find(event, own)
-      if (session) sessions.close(session)
+      const session = await find(event, own)
+      if (session) await sessions.close(session)
       return { ...freshReply(shown(NOTHING)), headers: { 'set-cookie': endedCookie(own) } }
     },
     async makeTicket(event) {
-      const session = needed(event)
-      const { token } = holdsOf(session)
-      if (token) event.context.token = token
-      return freshReply({ url: `/t/${tickets.make(await openingOf(event, session))}` })
+      const session = await needed(event)
+      const holds = await holdsOf(session)
+      if (holds.token) event.context.token = holds.token
+      const ticket = { ...(await ticketOf(event, holds)), session: session.id }
+      return freshReply({ url: `/t/${await tickets.make(ticket)}` })
     },
-    useTicket(event, ticket) {
+    async useTicket(event, text) {
       checkOwn(event, names)
-      return tickets.use(event, ticket)
+      const ticket = await tickets.use(text, { onlyLook: event.req.method === 'HEAD' })
+      if (!ticket) throw new AppError('not-found', TICKET_WAS_USED)
+      const { document, format } = ticket
+      const { key, token } = await holdsOf((await sessions.ofId(ticket.session)) ?? NOTHING)
+      if (format) return openExport(deps.exports, key, format, event)
+      return openPdf(deps, token, Number(document), event)
     },
   }
 }

@@ -1,11 +1,12 @@
 // When each provider is synced next, as the node wrote it down that has the scheduler: the others answer with it.
 
 import type { Db } from '../tables.ts'
+import { ofNodes } from './tables.ts'
 
 export type ScheduleRow = { provider: string; cron: string; next_run: string | null }
 
 export function selectSchedules(db: Db): Promise<ScheduleRow[]> {
-  return db
+  return ofNodes(db)
     .selectFrom('scheduler')
     .innerJoin('providers', 'providers.id', 'provider_id')
     .select(['code as provider', 'cron', 'next_run'])
@@ -15,7 +16,7 @@ export function selectSchedules(db: Db): Promise<ScheduleRow[]> {
 /** Writes those of providers that are in the database. */
 export async function upsertSchedules(db: Db, rows: readonly ScheduleRow[]): Promise<void> {
   for (const { provider, ...values } of rows) {
-    await db
+    await ofNodes(db)
       .insertInto('scheduler')
       .columns(['provider_id', 'cron', 'next_run'])
       .expression((of) =>

@@ -54,3 +54,25 @@ CREATE TABLE scheduler (
   cron        TEXT    NOT NULL,
   next_run    TEXT
 );
+
+-- Sessions of the page, for the next request of a browser may come to another node: SHA-256 of both halves, and of the secrets
+-- that they were opened with. `used_at` is right to the minute.
+CREATE TABLE page_sessions (
+  id        TEXT PRIMARY KEY,
+  page      TEXT NOT NULL,
+  key       TEXT,
+  token     TEXT,
+  opened_at TEXT NOT NULL,
+  used_at   TEXT NOT NULL
+);
+CREATE INDEX page_sessions_by_use ON page_sessions (used_at);
+
+-- What a browser may open once with a URL alone: the SHA-256 of its last part, and what it is for.
+CREATE TABLE page_tickets (
+  hash        TEXT PRIMARY KEY,
+  session_id  TEXT NOT NULL,
+  document_id INTEGER,
+  format      TEXT,
+  ends_at     TEXT NOT NULL
+);
+CREATE INDEX page_tickets_by_end ON page_tickets (ends_at);
