@@ -6,7 +6,7 @@ import { type BackupPlan, openNightlyBackup } from './domain/backup/nightly.ts'
 import { watchDatabase } from './domain/database-watch.ts'
 import { createArrivals, openSharedArrivals } from './domain/documents/arrivals.ts'
 import { failAbandoned, openLeases } from './domain/documents/claims/claims.ts'
-import { settleLostContents } from './domain/documents/lost-contents.ts'
+import { openServedContents } from './domain/documents/served-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
 import { keepExportable } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
@@ -19,15 +19,12 @@ import { type ServerOptions, startServer } from './http/server.ts'
 import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
-import { type BlobFs, openBlobFolder } from './store/blobs/folder.ts'
-import { removeOrphans } from './store/blobs/orphans.ts'
-import { scanNamedBlobs, selectNamedBlobs } from './store/contents.ts'
+import type { BlobFs } from './store/blobs/folder.ts'
 import { openEngine } from './store/open-engine.ts'
-import { neededFolder, type Place } from './store/place.ts'
+import type { Place } from './store/place.ts'
 import type { LeaseTimes } from './store/postgres/lease.ts'
 import { forgetServerAddress, removeServerAddress, writeServerAddress } from './store/server-address.ts'
 import type { Upgrade } from './store/sqlite/database.ts'
-import type { Db } from './store/tables.ts'
 import { ensureCatalogue } from './sync/catalogue.ts'
 import { floorOf } from './sync/order.ts'
 import type { HistoryProgress } from './sync/progress.ts'
@@ -166,11 +163,10 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const backups = config.backup && (await openNightlyBackup({ ...config.backup, dataDir, clock, log }))
   parts.defer(async () => backups?.close())
 
-  // Of several nodes none knows what another one is just writing.
-  const openBlobs = isAlone ? openSweptBlobs : openFolder
-  const folder = neededFolder(config)
-  const blobs = await openBlobs(db, folder, log, overrides.blobFs)
-  const { limits } = config
+  const contents = await openServedContents(config, engine, { log, fs: overrides.blobFs })
+  parts.use(contents)
+  const { blobs } = contents
+  const { limits, keepEvents, keepRemovedDays } = config
   const historyFrom = ({ groups: [first] }: Provider) =>
     first ? floorOf(first, config.backfillFrom) : config.backfillFrom
   const health = { providers, historyFrom, reading: historyProgress }
@@ -203,8 +199,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   backups?.start()
   hooks.start()
   parts.defer(() => hooks.close())
-  const { keepEvents } = config
-  const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents })
+  const { shared } = contents
+  const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents, shared, keepRemovedDays })
   parts.defer(() => housekeeping.close())
   const open = parts.move()
   const { url, alsoUrls, metricsUrl } = server
@@ -220,30 +216,4 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     historyProgress,
     close: () => open.disposeAsync(),
   }
-}
-
-function openFolder(_db: Db, dir: string, _log: Log, fs?: BlobFs) {
-  return openBlobFolder(dir, fs)
-}
-
-/** Opens the folder of blobs and removes what a crash left in it. The caller holds the serve lock. */
-async function openSweptBlobs(db: Db, blobsDir: string, log: Log, fs?: BlobFs) {
-  const blobs = await openBlobFolder(blobsDir, fs)
-  const near = { digits: '', named: new Set<string>() } // blobs are listed by their first digits
-  let all: Set<string> | undefined
-  const isNamed = async (sha256: string) => {
-    const digits = sha256.slice(0, 2)
-    if (near.digits !== digits) Object.assign(near, { digits, named: await selectNamedBlobs(db, digits) })
-    if (near.named.has(sha256)) return true
-    // Before the first is removed, all rows are asked: a document must not go because an index is damaged.
-    all ??= await scanNamedBlobs(db)
-    return all.has(sha256)
-  }
-  const removed = await removeOrphans(blobs, { isNamed })
-  if (removed.temporary + removed.unnamed > 0) log.info('swept what a crash left', removed)
-  const { found, lost } = await settleLostContents(db, blobsDir)
-  if (found > 0) log.info('lost contents of documents are there again', { contents: found })
-  if (lost > 0)
-    log.warn('contents of documents are lost', { contents: lost, hint: 'cambista doctor names them' })
-  return blobs
 }

@@ -1,9 +1,50 @@
-// The contents that the rows need, each once.
+// The contents that the rows need, each once; and the rows that say which contents there are and where, beside a folder or a
+// bucket that several nodes share.
 
 import { dialectOf } from './engine.ts'
 import type { Db, Row } from './tables.ts'
 
 export type Content = Pick<Row<'attachments'>, 'sha256' | 'size'>
+
+/** A content of an upload; where it is an object: its name, which its row must say, and since when it may be there. */
+export type KeptContent = { sha256: string; size: number; object?: string; begunAt?: string }
+
+/** The name of a content in its store: its SHA-256 as a file, or that of its object. */
+export type StoredName = string
+
+/** What an engine offers for a store of several nodes: it puts uploads and deletions of a content in order. */
+export type ContentRows = {
+  /** The object of a content; null: a file by its hash; undefined: there is no such content. */
+  objectOf(sha256: string): Promise<string | null | undefined>
+  /** Whether any content is an object, or any is a file. */
+  has(kind: 'objects' | 'files'): Promise<boolean>
+  /**
+   * In the transaction of an upload: each of its contents has a row, which no deletion takes before the commit. Where a
+   * content has an object already the upload's own is one to be removed, and where it is known to be lost the other one.
+   * @throws AppError `busy` when deletions of them come again and again
+   */
+  claim(trx: Db, contents: Iterable<KeptContent>): Promise<void>
+  /** In a transaction that locked the content and saw that nothing names it: what it was in the store is to be removed. */
+  release(trx: Db, sha256: string): Promise<boolean>
+  /** Which of these names belong to no content and are not to be removed yet. */
+  unknownAmong(names: readonly StoredName[]): Promise<StoredName[]>
+  /** Makes them ones to be removed, but those that a content has by now. */
+  remove(trx: Db, names: readonly StoredName[]): Promise<void>
+  /** What is to be removed for so many days, of greater names than `after`, by name. */
+  due(days: number, after: StoredName, limit: number): Promise<StoredName[]>
+  /** Which of these still belong to no content. */
+  freeAmong(trx: Db, names: readonly StoredName[]): Promise<StoredName[]>
+  /**
+   * In a transaction: calls `unlink` if the file belongs to no content. Uploads of the same content wait for the end of the
+   * transaction, and then find the file gone. Whether it was called.
+   */
+  unlinkFree(trx: Db, sha256: string, unlink: () => Promise<unknown>): Promise<boolean>
+  /** They are removed, or belong to a content again. */
+  forget(trx: Db, names: readonly StoredName[]): Promise<void>
+  /** Whether the store was not compared with the rows for a day. */
+  isListingDue(): Promise<boolean>
+  noteListing(trx: Db): Promise<void>
+}
 
 const PAGE = 1000
 

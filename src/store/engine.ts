@@ -101,6 +101,7 @@ export type Dialect = {
     strength: 'share' | 'update',
     tables: readonly (Table & string)[],
   ): SelectQueryBuilder<From, Table, Row>
+  orderContent(trx: Db, sha256: string): Promise<void>
 }
 
 /** The adapter of an engine's Kysely dialect carries its Dialect; transactions have the same adapter. */
@@ -136,6 +137,14 @@ export function atomically<T>(
 /** Queries that see the data of one moment, whatever is committed while they run. They only read. */
 export function snapshot<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
   return dialectOf(db).snapshot(db, work)
+}
+
+/**
+ * Inside a transaction that lets go of a content, first: an upload of the same content has committed the rows that name it,
+ * or makes them afterwards. What names it is looked for in a statement after this one.
+ */
+export function orderContent(trx: Db, sha256: string): Promise<void> {
+  return dialectOf(trx).orderContent(trx, sha256)
 }
 
 export function dialectOf(db: Db): Dialect {

@@ -1,8 +1,5 @@
 // Where the data are: in a directory of one machine, or in a database and a place for contents that several nodes share.
 
-import { join } from 'node:path'
-import { AppError } from '../errors.ts'
-
 export type Place = {
   dataDir: string
   /** The address of a PostgreSQL, which then has all but the contents of documents; the data directory is not used. */
@@ -20,11 +17,4 @@ export type BucketPlace = {
   prefix: string
   endpoint?: string | undefined
   region?: string | undefined
-}
-
-/** The folder that has the contents of documents. @throws AppError `usage` where they are in a bucket */
-export function neededFolder({ dataDir, blobs }: Place): string {
-  if (blobs === undefined) return join(dataDir, 'blobs')
-  if ('folder' in blobs) return blobs.folder
-  throw new AppError('usage', 'contents cannot be in a bucket yet: give --blobs DIR --blobs-shared')
 }

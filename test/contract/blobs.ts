@@ -176,7 +176,7 @@ export function testBlobs(name: string, open: (t: TestContext) => Promise<Opened
     const bytes = Buffer.from('let go')
     await store(opened, [bytes])
     assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), true)
-    assert.equal(await blobs.read(sha256Of(bytes)), undefined)
+    if (!blobs.removesLater) assert.equal(await blobs.read(sha256Of(bytes)), undefined)
     assert.equal(await atomically((trx) => blobs.release(trx, sha256Of(bytes))), false)
     await store(opened, [bytes])
     assert.deepEqual(await streamed(blobs, bytes), bytes, 'it may come again')

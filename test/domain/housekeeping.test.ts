@@ -28,7 +28,13 @@ test('a start removes the events that are older than the days that they are kept
   const { logged, log } = quiet()
   const old = Array.from({ length: 1200 }, () => eventOf('2024-03-24T11:59:59.999Z'))
   await insertEvents(db, [...old, eventOf('2024-03-24T12:00:00.000Z'), eventOf('2026-03-24T12:00:00.000Z')])
-  const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log, keepEvents: 730 })
+  const housekeeping = startHousekeeping({
+    ...engine,
+    clock: fixedClock().read,
+    log,
+    keepEvents: 730,
+    keepRemovedDays: 8,
+  })
   t.after(() => housekeeping.close())
   await until(async () => (await instantsIn(db)).length === 2)
   assert.deepEqual(await instantsIn(db), ['2024-03-24T12:00:00.000Z', '2026-03-24T12:00:00.000Z'])
@@ -44,15 +50,19 @@ test('what gets too old while the server runs goes within a day, and a failure i
   const clock = fixedClock()
   const { logged, log } = quiet()
   await insertEvents(db, [eventOf('2026-03-24T11:00:00.000Z')])
-  const housekeeping = startHousekeeping({ ...engine, clock: clock.read, log, keepEvents: 1 })
+  const housekeeping = startHousekeeping({
+    ...engine,
+    clock: clock.read,
+    log,
+    keepEvents: 1,
+    keepRemovedDays: 8,
+  })
   t.after(() => housekeeping.close())
   assert.equal((await instantsIn(db)).length, 1)
   await db.schema.alterTable('events').renameTo('elsewhere').execute()
   mock.timers.tick(DAY_MS)
   await until(() =>
-    logged.some((line) =>
-      / warn +old events and answers cannot be removed: tried again in a day reason=.*events/.test(line),
-    ),
+    logged.some((line) => / warn +housekeeping failed: tried again in an hour reason=.*events/.test(line)),
   )
   await db.schema.alterTable('elsewhere').renameTo('events').execute()
   clock.now = new Date(clock.now.getTime() + DAY_MS)
@@ -72,8 +82,30 @@ test('it ends in the middle when it is closed', async (t) => {
     clock: fixedClock().read,
     log: quiet().log,
     keepEvents: 1,
+    keepRemovedDays: 8,
   })
   await housekeeping.close()
   const left = (await instantsIn(db)).length
   assert.ok(left > 0 && left % 500 === 0, `${left} are left`)
+})
+
+test('answers that no client may ask for again go, and the others stay', async (t) => {
+  const engine = await temporaryEngine(t)
+  const { db } = engine
+  const token = { name: 'erp', hash: 'a'.repeat(64), allow: '', created_at: '2026-03-01T00:00:00.000Z' }
+  await db.insertInto('tokens').values(token).execute()
+  const answers = ['2026-03-23T11:59:59.999Z', '2026-03-23T12:00:00.000Z'].flatMap((created_at, at) =>
+    Array.from({ length: 600 }, (_, number) => ({
+      ...{ token_id: 1, key: `${at} ${number}`, fingerprint: 'b'.repeat(64), answer: '[]', created_at },
+    })),
+  )
+  for (const some of [answers.slice(0, 600), answers.slice(600)]) {
+    await db.insertInto('idempotency').values(some).execute()
+  }
+  const days = { keepEvents: 1, keepRemovedDays: 8 }
+  const housekeeping = startHousekeeping({ ...engine, clock: fixedClock().read, log: quiet().log, ...days })
+  t.after(() => housekeeping.close())
+  const kept = () => db.selectFrom('idempotency').select('created_at').execute()
+  await until(async () => (await kept()).length === 600)
+  assert.ok((await kept()).every(({ created_at }) => created_at === '2026-03-23T12:00:00.000Z'))
 })

@@ -54,13 +54,12 @@ test('of a commit that was cut off a client hears what became of it', async (t) 
   const { node, url, proxy } = await behindProxy(t)
   const kept = async () => Number((await ask(url, 'select count(*)::int as n from documents'))[0]?.n)
   const cutOnce = (fate: 'cut' | 'lose') => {
-    let isUpload = false // else it is the transaction of another task
-    proxy.decide((text) => {
-      if (text !== 'commit' || !isUpload) {
-        isUpload ||= text.startsWith('insert into "documents"')
+    let uploading: number | undefined // else it is the transaction of another task
+    proxy.decide((text, connection) => {
+      if (text !== 'commit' || connection !== uploading) {
+        if (text.startsWith('insert into "documents"')) uploading = connection
         return 'pass'
       }
-      isUpload = false
       proxy.decide(() => 'pass')
       return fate
     })

@@ -137,10 +137,8 @@ async function bytesOf({ files, contents }: Batch): Promise<number> {
 
 /** Removes the contents of a batch that got no rows, as far as it can: what is left is an orphan, which is swept later. */
 async function removeContents(db: Db, blobs: Blobs, { contents }: Batch): Promise<void> {
+  if (blobs.removesLater) return // a database elsewhere may have committed and not been able to say so
   try {
-    for (const { sha256, object } of keptContentsOf(contents)) {
-      // An object waits until it is old: a database elsewhere may have committed and not been able to say so.
-      if (object === undefined) await removeUnnamedBlob(db, blobs, sha256)
-    }
+    for (const { sha256 } of keptContentsOf(contents)) await removeUnnamedBlob(db, blobs, sha256)
   } catch {} // what made the batch fail is the error to report
 }

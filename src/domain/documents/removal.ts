@@ -5,14 +5,14 @@
 import type { Clock } from '../../dates.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { type DocumentRow, deleteDocuments, isBlobNamed, selectDocuments } from '../../store/documents.ts'
-import { atomically } from '../../store/engine.ts'
+import { atomically, orderContent } from '../../store/engine.ts'
 import { type Actor, insertEvents, type NewEvent } from '../../store/events.ts'
 import { deleteLostContents } from '../../store/lost-contents.ts'
 import type { Db } from '../../store/tables.ts'
 
 export type Removed = {
   documents: number
-  /** Contents that no other document needed, and their bytes. */
+  /** Contents that no other document needed, and their bytes. Those of a shared store are removed later. */
   blobs: number
   bytes: number
 }
@@ -103,11 +103,14 @@ function eventsOf(documents: readonly DocumentRow[], { via, actor, clock }: Dele
  * content either has written its rows, and then the content stays, or will claim it when it writes them, and find it gone.
  */
 export async function removeUnnamedBlob(db: Db, blobs: Blobs, sha256: string): Promise<boolean> {
-  let removed = false
-  await atomically(db, async (trx) => {
-    if (await isBlobNamed(trx, sha256)) return
+  let isUnlinked = false // in the first of two runs
+  const isReleased = await atomically(db, async (trx) => {
+    await orderContent(trx, sha256)
+    if (await isBlobNamed(trx, sha256)) return false
     await deleteLostContents(trx, [sha256])
-    if (await blobs.release(trx, sha256)) removed = true // a second time it is gone already
+    const wasThere = await blobs.release(trx, sha256)
+    isUnlinked ||= wasThere && !blobs.removesLater
+    return wasThere
   })
-  return removed
+  return isReleased || isUnlinked
 }

@@ -17,7 +17,10 @@ const Out = v.pipe(
     id: v.pipe(v.number(), v.integer()),
     content: v.pipe(
       v.picklist(['deleted', 'kept']),
-      v.description('kept: another document has the same bytes, or they were lost before'),
+      v.description(
+        'kept: another document has the same bytes, or they were lost before. deleted: no document has them any more; ' +
+          'where several servers share the store, it is removed from there days later',
+      ),
     ),
   }),
   v.title('Deleted'),

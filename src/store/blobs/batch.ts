@@ -6,13 +6,11 @@ import { hash } from 'node:crypto'
 import type { MemoryShare } from '../../memory-budget.ts'
 import type { Semaphore } from '../../semaphore.ts'
 import { storageError } from '../../storage-error.ts'
+import type { KeptContent } from '../contents.ts'
 import { createContentTable } from './content-table.ts'
 import { inParallel } from './parallel.ts'
 import { CALLS_AT_ONCE } from './place.ts'
 import type { BlobWriter, StagedBlob } from './writer.ts'
-
-/** What is known of a content of an upload; `object` where it is kept under a name of its own, which its row must say. */
-export type KeptContent = { sha256: string; size: number; object?: string }
 
 export type BlobBatch = {
   /** How many contents were kept, each counted once. */
@@ -44,8 +42,8 @@ export type BatchStore = {
   path: string
   begin: (path: string) => Promise<BlobWriter>
   unlink: (path: string) => Promise<void>
-  /** Gives files their final names. Undefined: each stays an object of its own. */
-  place: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | undefined
+  /** Gives files their final names. Or each stays an object of its own, and it is said since when there may be some. */
+  place: ((files: Iterable<{ path: string; sha256: string }>) => Promise<void>) | { begunAt: string }
   /** Of small contents of all batches, to be written: each has a file open and its bytes in memory. */
   semaphore: Semaphore
 }
@@ -64,6 +62,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
   let isOver = false
   let isCommitted = (_sha256: string) => false
 
+  const { place } = store
   const pathOf = (file: number) => `${store.path}-${file}`
 
   const filesOf = (isMeant: (sha256: string) => boolean) => ({
@@ -164,7 +163,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
     count: contents.count,
     at(index) {
       const { sha256, size, file } = contents.at(index)
-      return store.place ? { sha256, size } : { sha256, size, object: pathOf(file) }
+      return { sha256, size, ...('begunAt' in place && { object: pathOf(file), ...place }) }
     },
     begin() {
       const small = createGrowingBuffer()
@@ -197,7 +196,7 @@ export function createBlobBatch(store: BatchStore, memory: MemoryShare): BlobBat
         await allWritten()
         await inParallel(waiting, CALLS_AT_ONCE, (blob) => blob.sync())
         const isChosen = (sha256: string) => chosen?.has(sha256) ?? true
-        await store.place?.(filesOf(isChosen))
+        if (typeof place === 'function') await place(filesOf(isChosen))
         isCommitted = isChosen
         waiting = []
         isOver = chosen === undefined

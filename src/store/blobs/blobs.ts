@@ -2,11 +2,17 @@
 // contents are needed is known by the rows, not here.
 
 import type { MemoryShare } from '../../memory-budget.ts'
+import type { KeptContent } from '../contents.ts'
 import type { Db } from '../tables.ts'
-import type { BlobBatch, KeptContent } from './batch.ts'
+import type { BlobBatch } from './batch.ts'
 import type { BlobReader } from './reader.ts'
 
 export type Blobs = BlobReader & {
+  /**
+   * Whether what is let go of stays for a time, and what uploads leave that failed: another node may be about to name it, and
+   * a database that is put back to an earlier moment names it again. The janitor removes it.
+   */
+  readonly removesLater: boolean
   /** Begins the contents of one upload. */
   beginBatch(memory: MemoryShare): BlobBatch
   /**
@@ -15,8 +21,8 @@ export type Blobs = BlobReader & {
    */
   claim(trx: Db, contents: Iterable<KeptContent>): Promise<boolean>
   /**
-   * In the transaction that found that no row names the content any more: lets go of it. Whether there was such a content.
-   * An upload of the same content has claimed it before, and then a row names it, or claims it afterwards.
+   * In the transaction that began with `orderContent` and found that no row names the content any more: lets go of it.
+   * Whether there was such a content.
    */
   release(trx: Db, sha256: string): Promise<boolean>
   /** The names of all contents, rising: each its SHA-256, or its object where contents are objects. */

@@ -10,7 +10,8 @@ import { setImmediate } from 'node:timers/promises'
 import { unlessMissing } from '../../file-hash.ts'
 import { createSemaphore } from '../../semaphore.ts'
 import { storageError } from '../../storage-error.ts'
-import { createBlobBatch, type KeptContent } from './batch.ts'
+import type { KeptContent } from '../contents.ts'
+import { createBlobBatch } from './batch.ts'
 import type { Blobs } from './blobs.ts'
 import { inParallel } from './parallel.ts'
 import { blobPath, CALLS_AT_ONCE, placeBlobs, syncFolder } from './place.ts'
@@ -108,6 +109,7 @@ export async function openBlobFolder(dir: string, fs: BlobFs = nodeFs): Promise<
       }
     },
     ...createBlobReader(dir, fs),
+    removesLater: false,
     claim: (_trx, contents) => areThere(contents),
     release: (_trx, sha256) => remove(sha256),
     list,

@@ -105,6 +105,9 @@ export const postgresDialect: Dialect = {
   sharedClaims,
   locking: (query, strength, tables) =>
     strength === 'share' ? query.forShare([...tables]) : query.forUpdate([...tables]),
+  async orderContent(trx, sha256) {
+    await ask(trx, 'select 1 from contents where sha256 = $1 for update', [sha256])
+  },
 }
 
 async function atomically<T>(

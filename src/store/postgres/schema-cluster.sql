@@ -7,6 +7,8 @@ ALTER TABLE meta ADD COLUMN IF NOT EXISTS access_revision BIGINT NOT NULL DEFAUL
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS documents_revision BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_version BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS oldest_program BIGINT NOT NULL DEFAULT 0;
+-- When the store of contents was last compared with the rows.
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_listed_at TEXT;
 
 -- Tasks that one node at a time has. A row stays when its holder lets go, so that `fence` never begins anew: each
 -- transaction of a task asks for the fence that it was given, and a holder that slept past its lease writes nothing.
@@ -32,8 +34,8 @@ CREATE TABLE contents (
   created_at TEXT    NOT NULL
 );
 
--- Objects that no row names any more. They go after a time, for a database that is put back to an earlier moment names them
--- again.
+-- Objects, or files by their hash, that no content has any more. They go after a time, for a database that is put back to
+-- an earlier moment names them again.
 CREATE TABLE removed_objects (
   object     TEXT PRIMARY KEY,
   removed_at TEXT NOT NULL

@@ -74,4 +74,6 @@ export const sqliteDialect: Dialect = {
   moveIds: async () => {}, // AUTOINCREMENT does
 
   locking: (query) => query, // a transaction that writes is alone
+
+  orderContent: async () => {},
 }

@@ -1,8 +1,8 @@
 // The rows that name objects, as a database of several nodes has them, in one of SQLite.
 
 import { sql } from 'kysely'
-import type { KeptContent } from '../../../src/store/blobs/batch.ts'
 import type { ObjectRows } from '../../../src/store/blobs/bucket/bucket.ts'
+import type { KeptContent } from '../../../src/store/contents.ts'
 import { findLostContent } from '../../../src/store/lost-contents.ts'
 import type { Db } from '../../../src/store/tables.ts'
 
@@ -36,7 +36,6 @@ export async function openBucketRows(db: Db): Promise<BucketRows> {
         }
         await sql`insert into contents values (${sha256}, ${object}, ${size})`.execute(trx)
       }
-      return true
     },
     async release(trx, sha256) {
       const object = await objectOf(trx, sha256)

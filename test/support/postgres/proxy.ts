@@ -10,9 +10,12 @@ import type { TestContext } from 'node:test'
 /** What becomes of a statement: `conflict` is answered with 40001; of `lose` the server has it, and its answer is cut off. */
 export type Fate = 'pass' | 'conflict' | 'cut' | 'lose'
 
+type Judge = (text: string, connection: number) => Fate
+
 export type Proxy = {
-  url: string /** Sees each statement, from now on. */
-  decide(judge: (text: string) => Fate): void
+  url: string
+  /** Sees each statement, from now on, and the number of its connection. */
+  decide(judge: Judge): void
 }
 
 const SOCKET = '.s.PGSQL.5432'
@@ -20,8 +23,12 @@ const SOCKET = '.s.PGSQL.5432'
 export async function startProxy(t: TestContext, server: string): Promise<Proxy> {
   const to = new URL(server.replace('@/', '@localhost/')).searchParams.get('host') ?? ''
   const dir = mkdtempSync(join(tmpdir(), 'cambista-proxy-'))
-  let judge: (text: string) => Fate = () => 'pass'
-  const listener = createServer((client) => relay(client, connect(join(to, SOCKET)), (text) => judge(text)))
+  let judge: Judge = () => 'pass'
+  let connections = 0
+  const listener = createServer((client) => {
+    const connection = ++connections
+    relay(client, connect(join(to, SOCKET)), (text) => judge(text, connection))
+  })
   listener.listen(join(dir, SOCKET))
   t.after(() => listener.close())
   return {

@@ -1,8 +1,8 @@
 // What an administrator of a database does that several nodes share.
 
 import { AppError } from '../../../errors.ts'
-import { openBlobFolder } from '../../../store/blobs/folder.ts'
-import { neededFolder, type Place } from '../../../store/place.ts'
+import { openContents } from '../../../store/blobs/open.ts'
+import type { Place } from '../../../store/place.ts'
 import { flag } from '../../call-options.ts'
 import { command, printResult } from '../../command.ts'
 import { PLACE, WHOLE_PLACE } from '../../place/options.ts'
@@ -52,7 +52,8 @@ revoke it once more.`,
     databaseOf(place)
     const { renewDatabase } = await import('../../../domain/move/restored.ts')
     return withDatabase({ mustExist: true }, async (db, engine) => {
-      const blobs = await openBlobFolder(neededFolder(place))
+      using store = await openContents(place, engine)
+      const { blobs } = store
       const line = progressOf(terminal)
       const progress = (done: number) => line.show(`${done} contents`)
       const { epoch, ids, gap, contents, lost } = await renewDatabase({

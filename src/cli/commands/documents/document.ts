@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { needCompany } from '../../../domain/directory/directory.ts'
 import { AppError } from '../../../errors.ts'
-import { openBlobFolder } from '../../../store/blobs/folder.ts'
+import { openContents } from '../../../store/blobs/open.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, findDocument, selectDocuments } from '../../../store/documents.ts'
-import { neededFolder } from '../../../store/place.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, type Terminal, table } from '../../command.ts'
 import { PLACE, WHOLE_PLACE } from '../../place/options.ts'
@@ -82,9 +81,10 @@ export const documentExport = command({
     if (out === undefined && process.stdout.isTTY) {
       throw new AppError('usage', 'stdout is a terminal: give --out FILE, or redirect it (> FILE)')
     }
-    return withDatabase({ mustExist: true }, async (db) => {
+    return withDatabase({ mustExist: true }, async (db, engine) => {
       const document = await needDocument(db, id)
-      const blobs = await openBlobFolder(neededFolder(place()))
+      using contents = await openContents(place(), engine)
+      const { blobs } = contents
       if (document.content === 'lost') {
         throw new AppError(
           'failed',

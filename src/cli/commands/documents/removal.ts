@@ -4,9 +4,8 @@ import { needCompany } from '../../../domain/directory/directory.ts'
 import { oldDocuments, purgeDocuments, removeDocuments } from '../../../domain/documents/removal.ts'
 import { AppError } from '../../../errors.ts'
 import type { LogFields, LogFormat } from '../../../log.ts'
-import { openBlobFolder } from '../../../store/blobs/folder.ts'
+import { openContents } from '../../../store/blobs/open.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
-import { neededFolder } from '../../../store/place.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { WHOLE_PLACE } from '../../place/options.ts'
 import { terminalLog } from '../../terminal-log.ts'
@@ -15,6 +14,7 @@ import { parseId } from '../positionals.ts'
 import { needDocument } from './document.ts'
 
 const DAY_MS = 86_400_000
+const LATER = 'serve --keep-removed'
 
 export const documentDelete = command({
   name: 'document delete',
@@ -26,14 +26,17 @@ export const documentDelete = command({
   run({ options, positionals, terminal, place, withDatabase }) {
     const id = parseId(positionals[0])
     const log = openLog(options['log-format'], terminal)
-    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+    return withDatabase({ mustExist: true }, async (db, engine) => {
+      const { clock } = engine
       const document = await needDocument(db, id)
-      const blobs = await openBlobFolder(neededFolder(place()))
+      using contents = await openContents(place(), engine)
+      const { blobs } = contents
       const removed = await removeDocuments(db, blobs, [document], { ...log.by, clock }, log.deleted).finally(
         log.flush,
       )
       const stays = document.content === 'lost' ? 'was lost already' : 'stays: another document has the same'
-      const content = removed.blobs > 0 ? 'its content too' : `its content ${stays}`
+      const went = blobs.removesLater ? `its content goes later (${LATER})` : 'its content too'
+      const content = removed.blobs > 0 ? went : `its content ${stays}`
       printResult(terminal, options, { ...removed, id }, [`document ${id} is deleted, ${content}`])
       return 0
     })
@@ -52,7 +55,8 @@ export const documentPurge = command({
     const age = options['older-than'] * DAY_MS
     const companyId = options.company
     const log = openLog(options['log-format'], terminal)
-    return withDatabase({ mustExist: true }, async (db, { clock }) => {
+    return withDatabase({ mustExist: true }, async (db, engine) => {
+      const { clock } = engine
       const createdUpTo = new Date(clock().getTime() - age).toISOString()
       if (companyId !== undefined) await needCompany(db, companyId)
       if (options['dry-run']) {
@@ -67,7 +71,8 @@ export const documentPurge = command({
         printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: true }, [line])
         return 0
       }
-      const blobs = await openBlobFolder(neededFolder(place()))
+      using contents = await openContents(place(), engine)
+      const { blobs } = contents
       const purge = {
         createdUpTo,
         companyId,
@@ -76,7 +81,8 @@ export const documentPurge = command({
         removed: log.deleted,
       }
       const sum = await purgeDocuments(db, blobs, purge).finally(log.flush)
-      const line = `deleted ${sum.documents} documents, uploaded up to ${createdUpTo}; ${sum.bytes} bytes are free`
+      const freed = blobs.removesLater ? `go later (${LATER})` : 'are free'
+      const line = `deleted ${sum.documents} documents, uploaded up to ${createdUpTo}; ${sum.bytes} bytes ${freed}`
       printResult(terminal, options, { ...sum, created_up_to: createdUpTo, dry_run: false }, [line])
       if (terminal.stop.aborted)
         throw new AppError('failed', 'stopped before the end: run it again for the rest')

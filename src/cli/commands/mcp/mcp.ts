@@ -1,13 +1,15 @@
 // MCP over stdin and stdout, for clients that start their servers themselves.
 
+import { join } from 'node:path'
 import type { Clock } from '../../../dates.ts'
 import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
 import { FIRST_DAY, PROVIDERS } from '../../../providers/list.ts'
-import { createBlobReader } from '../../../store/blobs/reader.ts'
+import { openContents } from '../../../store/blobs/open.ts'
+import { type BlobReader, createBlobReader } from '../../../store/blobs/reader.ts'
 import { openEngine } from '../../../store/open-engine.ts'
-import { neededFolder, type Place } from '../../../store/place.ts'
+import type { Place } from '../../../store/place.ts'
 import { openReadsBeside } from '../../../store/sqlite/database.ts'
 import type { Db } from '../../../store/tables.ts'
 import { floorOf } from '../../../sync/order.ts'
@@ -53,7 +55,7 @@ async function overData(
 ): Promise<void> {
   becomeOwnerOf(place)
   await using parts = new AsyncDisposableStack()
-  const { db, clock } = await openToRead(place, parts)
+  const { db, clock, blobs } = await openToRead(place, parts)
   const { answersFrom } = await import('./local.ts')
   const answer = answersFrom({
     db,
@@ -65,19 +67,22 @@ async function overData(
     documents: {
       page: (access, asked) => documentsOn(db, access, asked),
       find: (access, id) => documentBy(db, access, id),
-      blobs: createBlobReader(neededFolder(place)),
+      blobs,
     },
     log: terminalLog(terminal, { level: 'info', format: 'text' }),
   })
   await serve(answer)
 }
 
-/** A database that a server may be using, for what changes nothing. */
-async function openToRead(place: Place, parts: AsyncDisposableStack): Promise<{ db: Db; clock: Clock }> {
+type Readable = { db: Db; clock: Clock; blobs: BlobReader }
+
+/** Data that a server may be using, for what changes nothing. */
+async function openToRead(place: Place, parts: AsyncDisposableStack): Promise<Readable> {
   if (place.database === undefined) {
     const db = parts.adopt(await openReadsBeside(place.dataDir), (one) => one.destroy())
-    return { db, clock: () => new Date() }
+    return { db, clock: () => new Date(), blobs: createBlobReader(join(place.dataDir, 'blobs')) }
   }
   const engine = parts.adopt(await openEngine(place, { migrate: false }), (one) => one.close())
-  return { db: engine.reads, clock: engine.clock }
+  const { blobs } = parts.use(await openContents(place, engine))
+  return { db: engine.reads, clock: engine.clock, blobs }
 }

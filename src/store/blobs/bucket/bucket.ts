@@ -4,20 +4,26 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../dates.ts'
+import { AppError } from '../../../errors.ts'
 import { createSemaphore } from '../../../semaphore.ts'
+import type { ContentRows } from '../../contents.ts'
 import { createBlobBatch } from '../batch.ts'
 import type { Blobs } from '../blobs.ts'
 import type { BucketOptions } from './client.ts'
+import { startError } from './errors.ts'
 import { createBucketReader } from './reader.ts'
 import { createObjectWriter, type PartPool } from './writer.ts'
 
-/**
- * The rows that name objects. `claim` writes those of an upload where a content has none yet, or one that is known to be lost;
- * where it has one, the upload's own object is one to be removed. `release` makes the object of a content one to be removed.
- * Neither asks the bucket: objects go later, for a database that is put back to an earlier moment names them again.
- */
-export type ObjectRows = Pick<Blobs, 'claim' | 'release'> & {
-  objectOf(sha256: string): Promise<string | undefined>
+/** The rows that name objects. What they make one to be removed goes later. */
+export type ObjectRows = Pick<ContentRows, 'objectOf' | 'claim' | 'release'>
+
+export type Bucket = Blobs & {
+  /**
+   * Asks whether objects may be listed, written and removed.
+   * @throws AppError `failed` when that is refused, `unavailable` when the bucket does not answer
+   */
+  check(): Promise<void>
+  close(): void
 }
 
 export type BucketSettings = BucketOptions & {
@@ -28,13 +34,15 @@ export type BucketSettings = BucketOptions & {
 
 // As many contents of a document or less each as are sent beside the reading.
 const SMALL_AT_ONCE = 16
+// When it is 24 hours old the janitor takes an object without a row for one that nobody comes for.
+const LATEST_MS = 12 * 3_600_000
 const NAME = /^\d{4}\/\d\d\/\d\d\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+$/
 
 /** Asks the bucket nothing yet. Its client is loaded here, for those that use a bucket. */
 export async function openBucket(
   { prefix, clock, ...options }: BucketSettings,
   rows: ObjectRows,
-): Promise<Blobs & { close(): void }> {
+): Promise<Bucket> {
   const { createBucketClient } = await import('./client.ts')
   const client = createBucketClient(options)
   const pool: PartPool = []
@@ -50,12 +58,22 @@ export async function openBucket(
 
   return {
     ...createBucketReader(client, rows.objectOf),
-    claim: rows.claim,
+    removesLater: true,
+    async claim(trx, contents) {
+      const claimed = [...contents]
+      const tooOld = new Date(clock().getTime() - LATEST_MS).toISOString()
+      if (claimed.some(({ begunAt = '' }) => begunAt < tooOld)) {
+        throw new AppError('unavailable', 'The upload took more than 12 hours: send it again')
+      }
+      await rows.claim(trx, claimed)
+      return true
+    },
     release: rows.release,
     beginBatch(memory) {
-      const path = `${root}${clock().toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
+      const begunAt = clock().toISOString()
+      const path = `${root}${begunAt.slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
       const begin = async (key: string) => createObjectWriter(client, key, pool)
-      return createBlobBatch({ path, begin, unlink: client.remove, place: undefined, semaphore }, memory)
+      return createBlobBatch({ path, begin, unlink: client.remove, place: { begunAt }, semaphore }, memory)
     },
     async *list() {
       for await (const key of client.list(root)) if (isOurs(key)) yield key
@@ -74,6 +92,16 @@ export async function openBucket(
         removed += 1
       }
       return removed
+    },
+    async check() {
+      const key = `${root}probe-${randomUUID()}`
+      try {
+        await client.list(root).next()
+        await client.put(key, Buffer.from('cambista asks whether it may write here'))
+        await client.remove(key)
+      } catch (error) {
+        throw startError(error, options.bucket)
+      }
     },
     close: client.close,
   }

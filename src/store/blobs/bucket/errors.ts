@@ -18,11 +18,29 @@ export function isMissing(error: unknown): boolean {
 export function bucketError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const name = nameOf(error)
-  const cause = new Error(`the bucket: ${wordsOf(error, name)}`)
+  const cause = Object.assign(new Error(`the bucket: ${wordsOf(error, name)}`), {
+    isRefusal: isRefusal(error),
+  })
   if (FULL.test(name)) {
     return new AppError('disk-full', 'Not enough space to store the documents', { cause })
   }
   return new AppError('unavailable', 'The contents of documents cannot be reached at the moment', { cause })
+}
+
+/** What a start says: `failed` where the bucket refuses, for that stays so; `unavailable` where it does not answer. */
+export function startError(error: unknown, bucket: string): AppError {
+  const { cause } = bucketError(error)
+  const reason = cause instanceof Error ? cause.message : 'it failed'
+  const code = (cause as { isRefusal?: boolean }).isRefusal ? 'failed' : 'unavailable'
+  return new AppError(code, `the bucket ${bucket} cannot be used: ${reason}`, { cause })
+}
+
+/** Also of the client itself, which finds no credentials or no region. */
+function isRefusal(error: unknown): boolean {
+  const { name, $metadata } = (error ?? {}) as Answer
+  const status = $metadata?.httpStatusCode
+  if (status === undefined) return codeOf(error) === '' && name !== 'TimeoutError'
+  return status >= 300 && status < 500 && status !== 408 && status !== 429
 }
 
 function wordsOf(error: unknown, name: string): string {

@@ -14,14 +14,14 @@ const BREAKS = 3
 
 export function createBucketReader(
   client: Pick<BucketClient, 'head' | 'get' | 'timeoutMs'>,
-  objectOf: (sha256: string) => Promise<string | undefined>,
+  objectOf: (sha256: string) => Promise<string | null | undefined>,
 ): BlobReader {
   return {
     async read(sha256, range) {
       assertSha256(sha256)
       const key = await objectOf(sha256)
-      const found = key === undefined ? undefined : await client.head(key)
-      if (key === undefined || !found) return undefined
+      const found = key && (await client.head(key))
+      if (!key || !found) return undefined
       const { size } = found
       const { start, end } = range ?? { start: 0, end: size - 1 }
       const plain = () => chunksOf(client, key, { start, end })

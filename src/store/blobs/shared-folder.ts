@@ -1,0 +1,62 @@
+// A folder of blobs that several nodes see, such as one over NFS. Rows put uploads and deletions in order, and what no row
+// names is unlinked later, by the janitor alone.
+
+import * as nodeFs from 'node:fs/promises'
+import { unlessMissing } from '../../file-hash.ts'
+import type { ContentRows } from '../contents.ts'
+import { atomically, type Lock } from '../engine.ts'
+import type { Db } from '../tables.ts'
+import type { Blobs } from './blobs.ts'
+import { type BlobFolder, type BlobFs, openBlobFolder } from './folder.ts'
+import { inParallel } from './parallel.ts'
+import { blobPath, CALLS_AT_ONCE } from './place.ts'
+
+export async function openSharedFolder(
+  dir: string,
+  rows: Pick<ContentRows, 'claim' | 'release'>,
+  fs: BlobFs = nodeFs,
+): Promise<BlobFolder> {
+  const blobs = await openBlobFolder(dir, fs)
+  // It is opened, not looked at: names that another node removed NFS may show for a minute.
+  const isThere = async (sha256: string) => {
+    const file = await unlessMissing(fs.open(blobPath(dir, sha256), 'r'))
+    await file?.close()
+    return file !== undefined
+  }
+  return {
+    ...blobs,
+    removesLater: true,
+    async claim(trx, contents) {
+      const claimed = [...contents]
+      await rows.claim(trx, claimed)
+      let areThere = true
+      await inParallel(claimed, CALLS_AT_ONCE, async ({ sha256 }) => {
+        areThere &&= await isThere(sha256)
+      })
+      return areThere
+    },
+    release: rows.release,
+  }
+}
+
+/** Unlinks files that belong to no content. One that was written lately is left: an upload may be about to name it. */
+export async function removeFiles(
+  db: Db,
+  blobs: Pick<Blobs, 'writtenAt' | 'remove'>,
+  rows: Pick<ContentRows, 'unlinkFree' | 'forget'>,
+  { names, writtenBefore, lock }: { names: readonly string[]; writtenBefore: Date; lock: Lock },
+): Promise<number> {
+  let removed = 0
+  for (const sha256 of names) {
+    const writtenAt = await blobs.writtenAt(sha256)
+    if (writtenAt && writtenAt >= writtenBefore) continue
+    // The end of a file is waited for inside the transaction: an upload of the same content waits for both.
+    const remove = async (trx: Db) => {
+      const isFree = await rows.unlinkFree(trx, sha256, () => blobs.remove(sha256))
+      await rows.forget(trx, [sha256])
+      return isFree
+    }
+    if (await atomically(db, remove, lock)) removed += 1
+  }
+  return removed
+}

@@ -1,0 +1,349 @@
+// Which object has a content, over two nodes: uploads and deletions of equal ones, and what the janitor removes when.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, rmSync, utimesSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Swept, sweepContents } from '../../src/domain/documents/janitor.ts'
+import { removeUnnamedBlob } from '../../src/domain/documents/removal.ts'
+import { AppError } from '../../src/errors.ts'
+import { createMemoryBudget } from '../../src/memory-budget.ts'
+import { openContents, type SharedContents } from '../../src/store/blobs/open.ts'
+import { blobPath } from '../../src/store/blobs/place.ts'
+import { atomically, type Engine } from '../../src/store/engine.ts'
+import type { BlobsPlace } from '../../src/store/place.ts'
+import { type PaperBucket, startPaperBucket } from '../support/bucket/paper-bucket.ts'
+import { openNode } from '../support/postgres/database.ts'
+import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const YEARS_AGO = new Date('2001-01-01T00:00:00Z')
+const NEVER = new AbortController().signal
+const memory = () => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+type Node = { engine: Engine; shared: SharedContents }
+type Store = {
+  url: string
+  nodes: [Node, Node]
+  /** The names of all that is there. */
+  names(): string[]
+  /** Makes something look as if it were written long ago. */
+  age(name: string): void
+  /** Takes something away, as an accident does. */
+  lose(name: string): void
+  /** The clock of a janitor to whom all is old that may be: of objects what no upload can name any more. */
+  late?: Date
+}
+
+const STORES = { 'a shared folder': overFolder, 'a bucket': overBucket }
+for (const [name, open] of Object.entries(STORES)) {
+  const testStore = (title: string, run: (store: Store) => Promise<void>) =>
+    test(`${name}: ${title}`, async (t) => run(await open(t)))
+
+  testStore('a content that both nodes upload at once is one content', async (store) => {
+    const [one, other] = store.nodes
+    for (let at = 0; at < 10; at++) {
+      const contents = Array.from({ length: 20 }, () => randomBytes(100))
+      await Promise.all([upload(one, contents), upload(other, contents.toReversed())])
+      for (const bytes of contents) assert.ok(await isReadable(other, bytes))
+    }
+    const [{ rows } = {}] = await ask(store.url, 'select count(*)::int as rows from contents')
+    assert.equal(rows, 200)
+  })
+
+  testStore('what no document needs any more goes when it was kept long enough', async (store) => {
+    const [one, other] = store.nodes
+    const [gone, stays] = [randomBytes(100), randomBytes(100)]
+    const first = await upload(one, [gone, stays])
+    await upload(other, [stays])
+    for (const id of first) await remove(other, id)
+    assert.equal(await isReadable(one, stays), true)
+    for (const each of store.names()) store.age(each)
+    assert.equal((await sweep(one, { days: 8 })).removed, 0)
+    await ask(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
+    const swept = await sweep(other, { days: 8 })
+    assert.equal(swept.removed, name === 'a bucket' ? 2 : 1, 'and the object of the second upload')
+    assert.equal(await isReadable(one, stays), true)
+    assert.equal(store.names().length, 1)
+    assert.equal((await sweep(other, { days: 8 })).removed, 0)
+  })
+
+  testStore('a database that is put back to an earlier moment finds every content', async (store) => {
+    const [one, other] = store.nodes
+    const contents = Array.from({ length: 30 }, () => randomBytes(100))
+    const ids = await upload(one, contents)
+    const tables = ['attachments', 'contents', 'removed_objects']
+    for (const table of tables) await ask(store.url, `create table ${table}_then as select * from ${table}`)
+    for (const [at, id] of ids.entries()) {
+      await remove(at % 2 ? one : other, id)
+      if (at % 3 === 0) await upload(one, [contents[at] as Buffer]) // under another name, of objects
+    }
+    for (const each of store.names()) store.age(each)
+    await sweep(one, { days: 8, again: true })
+    for (const table of tables.toReversed()) {
+      await ask(
+        store.url,
+        `delete from ${table}; insert into ${table} overriding system value select * from ${table}_then`,
+      )
+    }
+    for (const bytes of contents) assert.ok(await isReadable(other, bytes))
+    await sweep(one, { days: 8, again: true })
+    for (const bytes of contents) assert.ok(await isReadable(other, bytes))
+  })
+
+  testStore('orphans go when they are old, after the same time, and nothing else does', async (store) => {
+    const [one, other] = store.nodes
+    const kept = randomBytes(100)
+    await upload(one, [kept])
+    const [named] = store.names()
+    await upload(other, [randomBytes(100), randomBytes(100)], { fails: true })
+    const [old, young] = store.names().filter((each) => each !== named)
+    assert.ok(old && young && named)
+    store.age(old)
+    store.age(named)
+    assert.deepEqual(await sweep(one, { days: 8, again: true }), { removed: 0, unnamed: 1, unfinished: 0 })
+    assert.deepEqual(await sweep(other, { days: 8, again: true }), { removed: 0, unnamed: 0, unfinished: 0 })
+    assert.equal((await sweep(other, { days: 0 })).removed, 1)
+    assert.deepEqual(store.names().sort(), [young, named].sort())
+  })
+
+  testStore('what an upload left that never ended goes when it is old', async ({ nodes: [one, other] }) => {
+    const batch = one.shared.blobs.beginBatch(memory())
+    const writer = batch.begin()
+    for (let at = 0; at < 8; at++) await writer.write(randomBytes(1024 * 1024))
+    assert.equal((await sweep(other, { days: 8 })).unfinished, 0)
+    assert.equal((await sweep(other, { days: 8, at: new Date(Date.now() + 25 * 3_600_000) })).unfinished, 1)
+    await batch.discard()
+  })
+
+  testStore('the store is listed once a day, by whichever node', async ({ nodes: [one, other] }) => {
+    let lists = 0
+    const counting = (node: Node): Node => {
+      const { blobs } = node.shared
+      const list = () => {
+        lists += 1
+        return blobs.list()
+      }
+      return { ...node, shared: { ...node.shared, blobs: { ...blobs, list } } }
+    }
+    for (const node of [one, other, one]) await sweep(counting(node), { days: 8 })
+    assert.equal(lists, 1)
+  })
+
+  testStore('a content that is known to be lost is healed by an upload of the same bytes', async (store) => {
+    const [one, other] = store.nodes
+    const bytes = randomBytes(100)
+    await upload(one, [bytes])
+    for (const each of store.names()) store.lose(each)
+    assert.equal(await isReadable(other, bytes), false)
+    const since = '2026-01-01T00:00:00.000Z'
+    await one.engine.db
+      .insertInto('lost_contents')
+      .values({ sha256: sha256Of(bytes), fault: 'is missing', since })
+      .execute()
+    await upload(other, [bytes])
+    assert.equal(await isReadable(one, bytes), true)
+    await sweep(other, { days: 0, again: true })
+    assert.deepEqual(await one.engine.db.selectFrom('lost_contents').selectAll().execute(), [])
+    assert.equal(await isReadable(one, bytes), true)
+  })
+
+  const DELETIONS = process.env.CAMBISTA_TORTURE === 'long' ? 2000 : 120
+  testStore(`${DELETIONS} deletions beside uploads of the same contents take none away`, async (store) => {
+    const { nodes, late, url } = store
+    const contents = Array.from({ length: 8 }, () => randomBytes(100))
+    const ids: number[] = []
+    let [deleted, removed, isOver] = [0, 0, false]
+    const worker = async (at: number) => {
+      for (let turn = at; deleted < DELETIONS && !isOver; turn++) {
+        const node = nodes[turn % 2] as Node
+        const bytes = contents[turn % contents.length] as Buffer
+        const id = ids.length > 1 ? ids.shift() : undefined
+        if (id !== undefined) {
+          await remove(node, id)
+          deleted += 1
+          continue
+        }
+        const [mine = 0] = await uploadAgain(node, bytes)
+        await wait(turn % 20) // as long as nobody deletes it
+        assert.ok(await isReadable(nodes[at % 2] as Node, bytes), 'a row without its object')
+        ids.push(mine)
+      }
+    }
+    const janitor = async () => {
+      while (deleted < DELETIONS && !isOver) {
+        removed += (await sweep(nodes[deleted % 2] as Node, { days: 0, again: true, at: late })).removed
+      }
+    }
+    const work = [...Array.from({ length: 12 }, (_, at) => worker(at)), janitor()]
+    await Promise.all(work).finally(() => {
+      isOver = true
+    })
+    assert.ok(removed > 0, 'the janitor had nothing to remove')
+    const [{ rowless } = {}] = await ask(
+      url,
+      'select count(*)::int as rowless from attachments where sha256 not in (select sha256 from contents)',
+    )
+    assert.equal(rowless, 0)
+  })
+}
+
+test('a database whose contents are in a bucket is not served with a folder, nor the other way round', async (t) => {
+  const dir = temporaryDirectory(t)
+  for (const [open, place] of [
+    [overFolder, { bucket: 'paper', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'x' }],
+    [overBucket, { folder: dir }],
+  ] as const) {
+    const { nodes } = await open(t)
+    await upload(nodes[0], [randomBytes(10)])
+    await assert.rejects(
+      openContents({ dataDir: dir, blobs: place }, nodes[0].engine),
+      /the contents of this database are in a (folder|bucket), and not in the/,
+    )
+  }
+})
+
+test('an upload that began more than 12 hours ago is refused', async (t) => {
+  let now = new Date()
+  const { nodes } = await overBucket(t, () => now)
+  const batch = nodes[0].shared.blobs.beginBatch(memory())
+  const writer = batch.begin()
+  await writer.write(Buffer.from('slow'))
+  await writer.keep()
+  await batch.commit()
+  now = new Date(now.getTime() + 12 * 3_600_000 + 1)
+  const { db } = nodes[0].engine
+  await assert.rejects(
+    atomically(db, (trx) => nodes[0].shared.blobs.claim(trx, [batch.at(0)])),
+    (error) => error instanceof AppError && error.code === 'unavailable',
+  )
+})
+
+async function overFolder(t: TestContext): Promise<Store> {
+  const dir = temporaryDirectory(t)
+  const nodes = await nodesOver(t, { folder: dir })
+  return {
+    ...nodes,
+    names: () =>
+      (readdirSync(dir, { recursive: true }) as string[])
+        .map((path) => path.split('/').at(-1) ?? '')
+        .filter((name) => name.length === 64),
+    age: (name) => utimesSync(blobPath(dir, name), YEARS_AGO, YEARS_AGO),
+    lose: (name) => rmSync(blobPath(dir, name)),
+    late: new Date('2999-01-01T00:00:00Z'),
+  }
+}
+
+async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
+  const paper: PaperBucket = await startPaperBucket(t)
+  const { bucket, endpoint, region, credentials } = paper
+  process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
+  process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
+  const nodes = await nodesOver(t, { bucket, endpoint, region, prefix: 'of/cambista' }, clock)
+  const object = (name: string) => {
+    const found = paper.objects.get(name)
+    assert.ok(found)
+    return found
+  }
+  return {
+    ...nodes,
+    names: () => [...paper.objects.keys()],
+    age: (name) => Object.assign(object(name), { modified: YEARS_AGO }),
+    lose: (name) => paper.objects.delete(name),
+  }
+}
+
+async function nodesOver(t: TestContext, blobs: BlobsPlace, clock?: () => Date) {
+  const url = await postgresSchemaFor(t)
+  const open = async (): Promise<Node> => {
+    const engine = await openNode(t, url)
+    const { db, kind } = engine
+    const contents = await openContents({ dataDir: '', blobs }, { kind, db, clock: clock ?? engine.clock })
+    t.after(() => contents[Symbol.dispose]())
+    assert.ok(contents.shared)
+    return { engine, shared: contents.shared }
+  }
+  return { url, nodes: [await open(), await open()] as [Node, Node] }
+}
+
+/** What an upload does, with attachments alone; their ids. `fails`: after its contents are there. */
+async function upload(
+  { engine, shared: { blobs } }: Node,
+  contents: readonly Buffer[],
+  { fails = false } = {},
+): Promise<number[]> {
+  const batch = blobs.beginBatch(memory())
+  for (const bytes of contents) {
+    const writer = batch.begin()
+    await writer.write(bytes)
+    await writer.keep()
+  }
+  await batch.commit()
+  if (fails) return []
+  const kept = Array.from({ length: batch.count() }, (_, at) => batch.at(at))
+  return atomically(engine.db, async (trx) => {
+    if (!(await blobs.claim(trx, kept))) throw new AppError('unavailable', 'it was being deleted')
+    await trx
+      .deleteFrom('lost_contents')
+      .where(
+        'sha256',
+        'in',
+        kept.map(({ sha256 }) => sha256),
+      )
+      .execute()
+    const rows = kept.map(({ sha256, size }) => ({
+      ...{ name: 'n', mimetype: 'a/b', sha256, size, created_at: '2026-01-01T00:00:00.000Z' },
+    }))
+    const made = await trx.insertInto('attachments').values(rows).returning('id').execute()
+    return made.map(({ id }) => id)
+  })
+}
+
+/** As a client does that is told to send it again. */
+async function uploadAgain(node: Node, bytes: Buffer): Promise<number[]> {
+  while (true) {
+    try {
+      return await upload(node, [bytes])
+    } catch (error) {
+      if (!(error instanceof AppError) || !['unavailable', 'busy'].includes(error.code)) throw error
+    }
+  }
+}
+
+async function remove({ engine: { db }, shared: { blobs } }: Node, id: number): Promise<void> {
+  const [row] = await db.deleteFrom('attachments').where('id', '=', id).returning('sha256').execute()
+  if (row) await removeUnnamedBlob(db, blobs, row.sha256)
+}
+
+/** `again`: lists the store though it was listed today. */
+async function sweep(
+  { engine, shared: contents }: Node,
+  { days, at, again = false }: { days: number; at?: Date | undefined; again?: boolean },
+): Promise<Swept> {
+  const { db, clock } = engine
+  const lock = await engine.takeLock('janitor')
+  assert.ok(lock)
+  try {
+    if (again)
+      await atomically(db, (trx) =>
+        trx
+          .updateTable('meta')
+          .set({ contents_listed_at: null } as never)
+          .execute(),
+      )
+    const sweepClock = at ? () => at : clock
+    return await sweepContents({ db, clock: sweepClock, contents, keepRemovedDays: days }, lock, NEVER)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function isReadable({ shared: { blobs } }: Node, bytes: Buffer): Promise<boolean> {
+  const blob = await blobs.read(sha256Of(bytes))
+  if (!blob) return false
+  const seen: Buffer[] = []
+  for await (const chunk of blob.chunks()) seen.push(Buffer.from(chunk))
+  return Buffer.concat(seen).equals(bytes)
+}
