@@ -27,7 +27,7 @@ import { postgres } from '../support/temporary.ts'
 
 /** The same hundred each time, and new ones; or only the one that is asked for. */
 const ALONE = process.env.CAMBISTA_SEED !== undefined && !LONG
-const FIXED = ALONE ? [] : Array.from({ length: 100 }, (_, seed) => seed)
+const FIXED = ALONE ? [] : Array.from({ length: postgres && !LONG ? 20 : 100 }, (_, seed) => seed)
 const FRESH = Array.from({ length: ALONE ? 1 : scaled({ short: 5, long: 300 }) }, (_, at) => SEED + at)
 const FEEDS = bccr.groups.map((group) => ({
   ...group,

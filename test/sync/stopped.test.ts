@@ -8,7 +8,7 @@ import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
 import { selectRuns } from '../../src/store/sync-runs.ts'
 import { checkComplete } from '../support/completeness.ts'
 import { startProgram } from '../support/program.ts'
-import { temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
+import { ofSqlite, temporaryDatabase, temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/terminal.ts'
 
 const today = () => todayIn(() => new Date())
@@ -29,20 +29,24 @@ function asked(bank: Bank, count: number): Promise<void> {
   return until(() => bank.requests.length >= count)
 }
 
-test('of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order', async (t) => {
-  const dataDir = temporaryDirectory(t)
-  const bank = await openBank(t, { faults: ({ path }) => (path.includes('/318/') ? 'hang' : undefined) })
-  const first = startSync(t, bank, dataDir)
-  await asked(bank, 2)
+test(
+  'of two syncs at once the second is refused with a clear line, and SIGTERM ends the first in order',
+  ofSqlite,
+  async (t) => {
+    const dataDir = temporaryDirectory(t)
+    const bank = await openBank(t, { faults: ({ path }) => (path.includes('/318/') ? 'hang' : undefined) })
+    const first = startSync(t, bank, dataDir)
+    await asked(bank, 2)
 
-  const second = startSync(t, bank, dataDir)
-  assert.deepEqual([await second.ended(), second.printed.out], [1, ''])
-  assert.match(second.printed.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
+    const second = startSync(t, bank, dataDir)
+    assert.deepEqual([await second.ended(), second.printed.out], [1, ''])
+    assert.match(second.printed.err, new RegExp(`^cambista: a sync is already running on ${dataDir}$`, 'm'))
 
-  first.child.kill('SIGTERM')
-  assert.equal(await first.ended(), 3)
-  assert.match(first.printed.out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
-  const db = temporaryDatabase(t, dataDir)
-  assert.equal((await selectRuns(db, { limit: 9 })).length, 1)
-  await checkComplete(db)
-})
+    first.child.kill('SIGTERM')
+    assert.equal(await first.ended(), 3)
+    assert.match(first.printed.out, /^run 1: parcial, .*\n {2}interrupted: the program was stopped\n$/)
+    const db = temporaryDatabase(t, dataDir)
+    assert.equal((await selectRuns(db, { limit: 9 })).length, 1)
+    await checkComplete(db)
+  },
+)

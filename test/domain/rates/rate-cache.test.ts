@@ -10,7 +10,7 @@ import { selectSeries } from '../../../src/store/rates/series.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
 import { createMemoryBank } from '../../support/rates/memory-bank.ts'
-import { fixedClock, temporaryDatabase } from '../../support/temporary.ts'
+import { fixedClock, ofSqlite, temporaryDatabase } from '../../support/temporary.ts'
 
 async function store(db: Db, seriesId: number, rates: Record<string, string>): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -86,7 +86,7 @@ test('a snapshot is taken when the columns that are in use are there, so that no
   assert.equal(cache.state().misses, misses)
 })
 
-test('what nobody has asked for since the last snapshot was taken is not read ahead', async (t) => {
+test('what nobody has asked for since the last snapshot was taken is not read ahead', ofSqlite, async (t) => {
   const { db, cache } = await open(t)
   await columnOf(cache, 1)
   await columnOf(cache, 2)
@@ -106,16 +106,20 @@ test('what nobody has asked for since the last snapshot was taken is not read ah
   assert.equal((await first)[0]?.days.length, 4)
 })
 
-test('a snapshot never mixes revisions: a column that has changed since is not read into it', async (t) => {
-  const { db, cache } = await open(t)
-  const snapshot = cache.snapshot()
-  await columnOf(cache, 2)
-  await store(db, 1, { '2026-03-25': '501' }) // as another process does
-  await assert.rejects(Promise.resolve(snapshot.columns(snapshot.series.slice(0, 2))), { code: 'busy' })
-  assert.equal(cache.snapshot(), snapshot)
-})
+test(
+  'a snapshot never mixes revisions: a column that has changed since is not read into it',
+  ofSqlite,
+  async (t) => {
+    const { db, cache } = await open(t)
+    const snapshot = cache.snapshot()
+    await columnOf(cache, 2)
+    await store(db, 1, { '2026-03-25': '501' }) // as another process does
+    await assert.rejects(Promise.resolve(snapshot.columns(snapshot.series.slice(0, 2))), { code: 'busy' })
+    assert.equal(cache.snapshot(), snapshot)
+  },
+)
 
-test('a query that finds its snapshot outdated is answered from the next one', async (t) => {
+test('a query that finds its snapshot outdated is answered from the next one', ofSqlite, async (t) => {
   const { db, cache } = await open(t)
   const before = cache.snapshot().revision
   await store(db, 1, { '2026-03-25': '501' })
@@ -195,7 +199,7 @@ test('a refresh without a change keeps the page', async (t) => {
   assert.equal(cache.snapshot(), snapshot)
 })
 
-test('a column is read when it is first asked for, and once', async (t) => {
+test('a column is read when it is first asked for, and once', ofSqlite, async (t) => {
   const { db, cache } = await open(t)
   const column = await columnOf(cache, 1)
   await db.deleteFrom('rates').execute()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { LEFT_OUT } from '../../support/postgres/suites.ts'
+import { LEFT_OUT, LONG_ALONE } from '../../support/postgres/suites.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const COMMENTS = /^\s*(\/\/|--|\*|\/\*).*$/gm
@@ -56,5 +56,6 @@ test('each of these would be found', () => {
 })
 
 test('what is not run on PostgreSQL is there, or it would be left out for nothing', () => {
-  for (const name of Object.keys(LEFT_OUT)) assert.ok(existsSync(join(ROOT, 'test', name)), name)
+  for (const name of Object.keys({ ...LEFT_OUT, ...LONG_ALONE }))
+    assert.ok(existsSync(join(ROOT, 'test', name)), name)
 })
