@@ -15,7 +15,7 @@ export type Program = {
   child: ChildProcessWithoutNullStreams
   printed: { out: string; err: string }
   /** Waits for a text on stdout or stderr. */
-  says(text: RegExp): Promise<RegExpExecArray>
+  says(text: RegExp, withinMs?: number): Promise<RegExpExecArray>
   /** Waits for the end: the exit code, or the signal that killed it. */
   ended(): Promise<number | string>
 }
@@ -41,9 +41,9 @@ export function startProgram(
     child,
     printed,
     ended: () => end,
-    async says(text) {
+    async says(text, withinMs) {
       const found = () => text.exec(printed.out) ?? text.exec(printed.err)
-      await until(() => found() !== null || child.exitCode !== null)
+      await until(() => found() !== null || child.exitCode !== null, withinMs)
       const match = found()
       if (!match) throw new Error(`it ended without saying ${text}: ${printed.out}${printed.err}`)
       return match
