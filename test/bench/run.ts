@@ -13,6 +13,7 @@ import { type Figure, HEADING, rowOf } from './figure.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
+import { measureNodes } from './nodes.ts'
 import { PROGRAM, runToEnd } from './process.ts'
 import { measureBatch } from './rates/batch.ts'
 import { measureExport } from './rates/export.ts'
@@ -45,6 +46,7 @@ const TOPICS: Record<string, () => Promise<Figure[]>> = {
   fastify: () => measureBesideFastify(dataDir, key),
   growth: () => measureGrowth(dataDir, dir, key),
   documents: () => measureDocuments(dataDir, dir),
+  nodes: () => measureNodes(dataDir, dir),
   desk: () => measureAgentsDesk(dataDir, dir),
   sync: () => measureSync(bank, dir),
   beside: () => measureBesideSync(bank, dataDir, dir, key),

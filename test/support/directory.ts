@@ -1,6 +1,7 @@
 // A company with an owner, agents and tokens, made straight in the database.
 
 import { hashOfSecret } from '../../src/domain/secrets.ts'
+import type { Db } from '../../src/store/tables.ts'
 import type { TestApp } from './app.ts'
 import { openDatabaseOf } from './temporary.ts'
 import { until } from './terminal.ts'
@@ -42,6 +43,11 @@ export async function fillDirectory(app: TestApp): Promise<void> {
 /** The same, for a server that is not running, or is another process. */
 export async function fillDatabase(dataDir: string): Promise<void> {
   const db = openDatabaseOf(dataDir)
+  await fillTables(db)
+  await db.destroy()
+}
+
+export async function fillTables(db: Db): Promise<void> {
   const agent = (facts: {
     id: number
     company_id: number
@@ -109,7 +115,6 @@ export async function fillDatabase(dataDir: string): Promise<void> {
       token(TOKENS.remove, 'documents:DELETE'),
     ])
     .execute()
-  await db.destroy()
 }
 
 /** A POST of JSON, or of a body as it is. */

