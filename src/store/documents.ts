@@ -1,6 +1,5 @@
 // Documents, each with its attachment. Which files hold the contents is known by the folder of blobs.
 
-import { setImmediate } from 'node:timers/promises'
 import { dialectOf } from './engine.ts'
 import type { Db, DocumentState, Row } from './tables.ts'
 import { addUsed } from './usage.ts'
@@ -23,7 +22,8 @@ export type NewDocuments = {
   createdAt: string
   /** The token that makes them; null: it is not known. */
   createdBy: number | null
-  files: readonly Pick<Row<'attachments'>, 'name' | 'mimetype' | 'size' | 'sha256'>[]
+  /** As many as one statement may have. */
+  attachments: readonly Pick<Row<'attachments'>, 'id' | 'name'>[]
 }
 
 export type DocumentFilter = {
@@ -41,50 +41,27 @@ export type DocumentFilter = {
   limit: number
 }
 
-/** So many rows are written by one statement, and others have their turn before the next. */
-const ROWS_AT_ONCE = 50
-
 /**
- * Writes a batch, inside the caller's transaction, which has added it to the sums (`addUsed`), and returns its rows in the
- * order of its files. The order in which an engine gives ids to the rows of one statement, or returns them, is not
- * promised: ids are taken first where it must be.
+ * Writes documents, inside the caller's transaction, which has added them to the sums (`addUsed`), and returns their ids in
+ * the order of the attachments. The order in which an engine gives ids to the rows of one statement is not promised: they
+ * are taken first where it must be.
  */
-export async function insertDocuments(
-  db: Db,
-  batch: NewDocuments,
-): Promise<{ id: number; name: string; attachment_id: number }[]> {
+export async function insertDocuments(db: Db, batch: NewDocuments): Promise<number[]> {
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
   const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
-  const rows = []
-  for (let at = 0; at < batch.files.length; at += ROWS_AT_ONCE) {
-    if (at > 0) await setImmediate()
-    const files = batch.files.slice(at, at + ROWS_AT_ONCE)
-    const ids = await dialectOf(db).newIds(db, files.length)
-    const attachments = await db
-      .insertInto('attachments')
-      .values(
-        files.map(({ name, mimetype, size, sha256 }, at) => ({
-          ...idAt(ids?.attachments, at),
-          ...{ name, mimetype, size, sha256, created_at },
-        })),
-      )
-      .returning(['id as attachment_id', 'name'])
-      .execute()
-    const inOrder = attachments.sort((one, other) => one.attachment_id - other.attachment_id)
-    const documents = await db
-      .insertInto('documents')
-      .values(inOrder.map((attachment, at) => ({ ...idAt(ids?.documents, at), ...attachment, ...shared })))
-      .returning(['id', 'name', 'attachment_id'])
-      .execute()
-    rows.push(...documents.sort((one, other) => one.id - other.id))
-  }
-  return rows
-}
-
-/** The id of a row; none where the database gives ids in the order of the rows. */
-function idAt(ids: readonly number[] | undefined, at: number): { id?: number } {
-  const id = ids?.[at]
-  return id === undefined ? {} : { id }
+  const { attachments } = batch
+  const ids = await dialectOf(db).newIds(db, attachments.length)
+  const rows = await db
+    .insertInto('documents')
+    .values(
+      attachments.map(({ id: attachment_id, name }, at) => ({
+        ...(ids && { id: ids[at] }),
+        ...{ attachment_id, name, ...shared },
+      })),
+    )
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id).sort((one, other) => one - other)
 }
 
 /** Documents by id. */

@@ -86,11 +86,11 @@ export type Dialect = {
   /** Whether the table is there: a database that is only looked at may be older than the table. */
   hasTable(db: Db, name: string): Promise<boolean>
   /**
-   * Ids for documents to be inserted and for their attachments, rising, one for each. From then until the commit no other
-   * transaction gets any, so that documents are committed in the order of their ids. Undefined: the ids that the database
-   * gives rise in the order of the rows and of the commits.
+   * Ids for documents to be inserted, rising. From then until the commit no other transaction gets any, so that documents
+   * are committed in the order of their ids. Undefined: those that the database gives rise in the order of the rows and of
+   * the commits.
    */
-  newIds(trx: Db, count: number): Promise<{ attachments: number[]; documents: number[] } | undefined>
+  newIds(trx: Db, count: number): Promise<number[] | undefined>
   /** After a row was inserted with an id of the caller's: the next one that is given is greater. */
   moveIds(db: Db, table: 'companies' | 'agents' | 'owners', id: number): Promise<void>
   /** Undefined: one process has the database, and measures leases itself. */

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import {
-  deleteDocuments,
-  findDocument,
-  insertDocuments,
-  isBlobNamed,
-  selectDocuments,
-} from '../../src/store/documents.ts'
+import { deleteDocuments, findDocument, isBlobNamed, selectDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
+import { insertFiles } from '../support/documents/insert.ts'
 import { temporaryDatabase } from '../support/temporary.ts'
 
 const AT = '2026-03-24T12:00:00.000Z'
@@ -34,7 +29,7 @@ function insert(db: Db, company: number, names: string[], createdAt = AT) {
     sha256: name.padEnd(64, '0'),
   }))
   const batch = { companyId: company, agentId: company, ownerId: 1, createdAt, createdBy: null, files }
-  return db.transaction().execute((trx) => insertDocuments(trx, batch))
+  return db.transaction().execute((trx) => insertFiles(trx, batch))
 }
 
 test('a batch is written in the order of its files, each with an attachment of its own', async (t) => {

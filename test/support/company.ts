@@ -3,9 +3,9 @@
 import { join } from 'node:path'
 import type { Deleter } from '../../src/domain/documents/removal.ts'
 import { type BlobFolder, openBlobFolder } from '../../src/store/blobs/folder.ts'
-import { insertDocuments, type NewDocuments } from '../../src/store/documents.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { addUsed } from '../../src/store/usage.ts'
+import { type DocumentsToInsert, insertFiles } from './documents/insert.ts'
 import { runCommand } from './terminal.ts'
 
 export const COMPANY = 7
@@ -50,7 +50,7 @@ export async function keepTexts(
   texts: readonly string[],
   options: { createdAt?: string; createdBy?: number; name?: string } = {},
 ): Promise<number[]> {
-  const files: NewDocuments['files'][number][] = []
+  const files: DocumentsToInsert['files'][number][] = []
   for (const text of texts) {
     const writer = await blobs.beginBlob()
     await writer.write(Buffer.from(text))
@@ -64,7 +64,7 @@ export async function keepTexts(
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const rows = await db.transaction().execute(async (trx) => {
     await addUsed(trx, [{ companyId: COMPANY, tokenId: party.createdBy, bytes }])
-    return insertDocuments(trx, { ...party, createdAt, files })
+    return insertFiles(trx, { ...party, createdAt, files })
   })
   return rows.map(({ id }) => id)
 }

@@ -33,7 +33,7 @@ export function importDirectory(
   const draft = draftOf(file.rows, inFile)
   return atomically(db, async (trx) => {
     // Uploads end before, or wait and look again. An upload takes the rows in this order, too.
-    for (const table of ['companies', 'agents', 'owners'] as const) {
+    for (const table of ['agents', 'owners', 'companies'] as const) {
       await lockForUpdate(trx, table, idsOf(draft[table]))
     }
     const { companies, owners, agents } = await exportDirectory(trx)

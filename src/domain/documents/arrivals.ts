@@ -3,7 +3,7 @@
 
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../store/tables.ts'
-import { type Arrival, findNewestId, selectArrivals } from '../../store/uploads.ts'
+import { type Arrival, findNewestId, selectArrivals } from '../../store/uploads/look.ts'
 
 /** Documents of a greater id than `after`; of one company, or for one agent, where they are given. */
 export type Wanted = {

@@ -12,12 +12,13 @@ import { addToRuns, insertAnswer, type Run } from '../../store/idempotency.ts'
 import { deleteLostContents, selectLostAmong } from '../../store/lost-contents.ts'
 import { portionsOf } from '../../store/portions.ts'
 import type { Db } from '../../store/tables.ts'
-import { lookForUpload, type Parties, type UploadLook } from '../../store/uploads.ts'
+import { insertAttachments } from '../../store/uploads/attachments.ts'
+import { lookForUpload, type Parties, type UploadLook } from '../../store/uploads/look.ts'
 import { addUsed } from '../../store/usage.ts'
 import { queueDocuments } from '../hooks/events.ts'
 import { type Batch, refuseReferences } from './documents.ts'
 import { hashesOf, keptContentsOf } from './lost-contents.ts'
-import { checkQuotas, quotasIn } from './quotas.ts'
+import { checkQuotas, quotasIn, quotasOf } from './quotas.ts'
 import { removeUnnamedBlob } from './removal.ts'
 
 /** When an upload was sent, and by which token; null: not known. */
@@ -68,11 +69,22 @@ export async function storeBatch(
   try {
     await batch.contents.commit()
     const insert = async (trx: Db) => {
-      await addUsed(trx, [{ ...parties, bytes }])
-      // Again: to flush a large batch takes a while, and an agent can be put to sleep, or another upload take the room.
+      // Again: to flush a large batch takes a while, and an agent can be put to sleep.
       const look = (await lookForUpload(trx, parties, { hold: true })) ?? (await refuseReferences(trx, batch))
-      checkQuotas(quotasIn(look, companyId, bytes), bytes)
-      return insertBatch(trx, blobs, batch, { ...look, ...sent }, record)
+      const attachments = await insertContents(trx, blobs, batch, { ...look, ...sent })
+      // From here on others wait: for the sums, and for ids.
+      await addUsed(trx, [{ ...parties, bytes }])
+      if (quotasIn(look, companyId).length > 0) {
+        const quotas = await quotasOf(trx, parties) // again: another upload may have taken the room
+        checkQuotas(
+          quotas.map((quota) => ({ ...quota, used: quota.used - bytes })),
+          bytes,
+        )
+      }
+      const runs = await insertRows(trx, batch, attachments, sent)
+      if (look.hasHooks) await queueDocuments(trx, { companyId, agentId, runs, at: sent.at })
+      if (record) await insertRecord(trx, record, runs, sent.at)
+      return runs
     }
     return await atomically(db, insert, { isThere: haveFirst })
   } catch (error) {
@@ -94,34 +106,60 @@ function mayBeKept(error: unknown): boolean {
   return isOutcomeUnknown(error) || (failure instanceof AppError && failure.code === 'busy')
 }
 
-async function insertBatch(
+/** Ids that rise by one, of as many rows. */
+type IdRun = { id: number; count: number }
+
+async function insertContents(
   trx: Db,
   blobs: Blobs,
-  batch: Batch,
-  { at: createdAt, tokenId: createdBy, hasLost, hasHooks }: Sent & Pick<UploadLook, 'hasLost' | 'hasHooks'>,
-  record: IdempotencyRecord | undefined,
-): Promise<Run[]> {
-  const { companyId, agentId, ownerId, contents } = batch
+  { files, contents }: Batch,
+  { at: createdAt, hasLost }: Sent & Pick<UploadLook, 'hasLost'>,
+): Promise<IdRun[]> {
   // A deletion of the last other document of the same content may have come between.
   if (!(await blobs.claim(trx, keptContentsOf(contents)))) {
     throw new AppError('unavailable', 'The same content was being deleted: send it again')
   }
   // They are on the disk again.
   if (hasLost) await deleteLostContents(trx, await selectLostAmong(trx, hashesOf(contents)))
-  const runs: Run[] = []
-  for (const some of portionsOf(batch.files, ROWS_AT_ONCE)) {
+  const runs: IdRun[] = []
+  for (const some of portionsOf(files, ROWS_AT_ONCE)) {
     if (runs.length > 0) await setImmediate()
-    const files = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
-    const rows = await insertDocuments(trx, { companyId, agentId, ownerId, createdAt, createdBy, files })
-    for (const row of rows) addToRuns(runs, row)
-  }
-  if (hasHooks) await queueDocuments(trx, { companyId, agentId, runs, at: createdAt })
-  if (record) {
-    const { tokenId, key, fingerprint, forgetBefore } = record
-    const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt }, forgetBefore)
-    if (!isFirst) throw ANSWERED
+    const rows = some.map(({ name, mimetype, content }) => ({ name, mimetype, ...contents.at(content) }))
+    for (const id of await insertAttachments(trx, rows, createdAt)) {
+      const last = runs.at(-1)
+      if (last && id === last.id + last.count) last.count++
+      else runs.push({ id, count: 1 })
+    }
   }
   return runs
+}
+
+async function insertRows(
+  trx: Db,
+  { companyId, agentId, ownerId, files }: Batch,
+  attachments: readonly IdRun[],
+  { at: createdAt, tokenId: createdBy }: Sent,
+): Promise<Run[]> {
+  const runs: Run[] = []
+  const attachmentIds = idsIn(attachments)
+  for (const some of portionsOf(files, ROWS_AT_ONCE)) {
+    if (runs.length > 0) await setImmediate()
+    const attached = some.map(({ name }) => ({ id: attachmentIds.next().value ?? 0, name }))
+    const party = { companyId, agentId, ownerId, createdAt, createdBy }
+    const ids = await insertDocuments(trx, { ...party, attachments: attached })
+    for (const [at, id] of ids.entries()) addToRuns(runs, { id, attachment_id: attached[at]?.id ?? 0 })
+  }
+  return runs
+}
+
+function* idsIn(runs: readonly IdRun[]): Generator<number, undefined> {
+  for (const { id, count } of runs) for (let at = 0; at < count; at++) yield id + at
+}
+
+async function insertRecord(trx: Db, record: IdempotencyRecord, runs: Run[], createdAt: string) {
+  const { tokenId, key, fingerprint, forgetBefore } = record
+  const isFirst = await insertAnswer(trx, { tokenId, key, fingerprint, runs, createdAt }, forgetBefore)
+  if (!isFirst) throw ANSWERED
 }
 
 /** What the documents count in the quotas: each its size, equal ones too. */

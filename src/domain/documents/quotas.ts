@@ -6,7 +6,7 @@ import type { MemoryShare } from '../../memory-budget.ts'
 import { quotaText, sizeText } from '../../sizes.ts'
 import type { BlobBatch } from '../../store/blobs/batch.ts'
 import type { Db } from '../../store/tables.ts'
-import type { UploadLook } from '../../store/uploads.ts'
+import type { UploadLook } from '../../store/uploads/look.ts'
 import { findCompanyUsage, findTokenUsage } from '../../store/usage.ts'
 
 /** A quota that is set. */
@@ -29,14 +29,14 @@ export async function quotasOf(
   return quotas
 }
 
-/** Those that are set of what an upload counts in; `added`: so many of its bytes are among the used ones already. */
-export function quotasIn({ company, token }: UploadLook, companyId: number, added = 0): Quota[] {
+/** Those that are set of what an upload counts in. */
+export function quotasIn({ company, token }: UploadLook, companyId: number): Quota[] {
   const quotas: Quota[] = []
   if (token && token.quota !== null) {
-    quotas.push({ whose: `token ${token.name}`, bytes: token.quota, used: token.used - added })
+    quotas.push({ whose: `token ${token.name}`, bytes: token.quota, used: token.used })
   }
   if (company.quota !== null) {
-    quotas.push({ whose: `company ${companyId}`, bytes: company.quota, used: company.used - added })
+    quotas.push({ whose: `company ${companyId}`, bytes: company.quota, used: company.used })
   }
   return quotas
 }

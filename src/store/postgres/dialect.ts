@@ -83,17 +83,15 @@ export const postgresDialect: Dialect = {
   },
   // What an update returns is worked out when it has the row, so that nobody takes ids before its turn.
   async newIds(trx, count) {
-    const ids = (table: string) =>
-      `(select json_agg(nextval(pg_get_serial_sequence('${table}', 'id'))) from generate_series(1, $1::int))`
-    const { rows } = await ask<{ attachments: number[]; documents: number[] }>(
+    const { rows } = await ask<{ ids: number[] }>(
       trx,
       `update document_order set turn = turn + 1
-       returning ${ids('attachments')} as attachments, ${ids('documents')} as documents`,
+       returning (
+         select json_agg(nextval(pg_get_serial_sequence('documents', 'id'))) from generate_series(1, $1::int)
+       ) as ids`,
       [count],
     )
-    const [taken = { attachments: [], documents: [] }] = rows
-    const rising = (some: number[]) => some.sort((one, other) => one - other)
-    return { attachments: rising(taken.attachments), documents: rising(taken.documents) }
+    return rows[0]?.ids.sort((one, other) => one - other)
   },
   async moveIds(db, table, id) {
     const { rows } = await ask<{ name: string }>(db, `select pg_get_serial_sequence($1, 'id') as name`, [

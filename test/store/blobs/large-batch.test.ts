@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { storeBatch } from '../../../src/domain/documents/batch.ts'
+import { createUploadedFiles } from '../../../src/domain/documents/uploaded-files.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
-import { insertDocuments } from '../../../src/store/documents.ts'
 import { startTestApp } from '../../support/app.ts'
 import { openTestBlobs } from '../../support/company.ts'
 import { fillDirectory } from '../../support/directory.ts'
@@ -18,35 +19,52 @@ test('a large batch lets others have turns, and keeps the order of its files', a
   const counting = setInterval(() => {
     turns += 1
   }, 0)
-  const files = Array.from({ length: COUNT }, (_, index) => ({
-    name: `file ${(index * 7919) % COUNT}`,
-    mimetype: 'text/plain',
-    size: index,
-    sha256: index.toString(16).padStart(64, '0'),
-  }))
-  const sent = { createdAt: '2026-03-24T12:00:00.000Z', createdBy: null }
-  const batch = { companyId: 1, agentId: 1, ownerId: 1, ...sent, files }
-  const rows = await db.transaction().execute((trx) => insertDocuments(trx, batch))
+  const blobs = await openTestBlobs(app.dataDir)
+  using memory = createMemoryBudget({ each: 2 ** 22, all: 2 ** 22 }).open()
+  const files = createUploadedFiles(memory)
+  const contents = blobs.beginBatch(memory)
+  const kept: number[] = []
+  for (const text of ['one', 'other']) {
+    const content = contents.begin()
+    await content.write(Buffer.from(text))
+    kept.push(await content.keep())
+  }
+  const names = Array.from({ length: COUNT }, (_, index) => `file ${(index * 7919) % COUNT}`)
+  for (const [at, name] of names.entries())
+    files.add({ name, mimetype: 'text/plain', content: kept[at % 2] ?? 0 })
+  const batch = { companyId: 1, agentId: 1, ownerId: 1, files, contents }
+  const before = turns
+  const runs = await storeBatch(
+    db,
+    blobs,
+    batch,
+    { at: '2026-03-24T12:00:00.000Z', tokenId: null },
+    undefined,
+  )
   clearInterval(counting)
-  assert.ok(turns > 2, `${turns} turns`)
-  assert.deepEqual(
-    rows.map(({ name }) => name),
-    files.map(({ name }) => name),
+  assert.ok(turns - before > 2, `${turns - before} turns`)
+  assert.equal(
+    runs?.reduce((sum, { count }) => sum + count, 0),
+    COUNT,
   )
   const stored = await db
     .selectFrom('documents')
     .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
-    .select(['documents.id', 'documents.name', 'attachment_id', 'sha256', 'attachments.name as attached'])
+    .select(['documents.id', 'documents.name', 'attachment_id', 'size', 'attachments.name as attached'])
     .orderBy('documents.id')
     .execute()
   assert.deepEqual(
-    stored.map(({ sha256 }) => sha256),
-    files.map(({ sha256 }) => sha256),
+    stored.map(({ name, size }) => [name, size]),
+    names.map((name, at) => [name, at % 2 ? 5 : 3]),
   )
-  for (const [at, row] of stored.entries()) {
-    assert.equal(row.attached, row.name)
-    assert.deepEqual(rows[at], { id: row.id, name: row.name, attachment_id: row.attachment_id })
-  }
+  const ids = runs?.flatMap(({ id, attachmentId, count }) =>
+    Array.from({ length: count }, (_, at) => [id + at, attachmentId + at]),
+  )
+  assert.deepEqual(
+    stored.map(({ id, attachment_id }) => [id, attachment_id]),
+    ids,
+  )
+  for (const row of stored) assert.equal(row.attached, row.name)
 })
 
 test('others have turns while the contents of a large batch are looked for', async (t) => {

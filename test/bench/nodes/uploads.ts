@@ -5,11 +5,11 @@
 import { cpSync, existsSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { openPostgres } from '../../src/store/postgres/open.ts'
-import { batch, CREATE, fillTables, pdf, TOKENS } from '../support/directory.ts'
-import { NATIVE, startPostgres } from '../support/postgres/server.ts'
-import { type Figure, median } from './figure.ts'
-import { PROGRAM, type Running, startServer } from './process.ts'
+import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { batch, CREATE, fillTables, pdf, TOKENS } from '../../support/directory.ts'
+import { NATIVE, startPostgres } from '../../support/postgres/server.ts'
+import { type Figure, median } from '../figure.ts'
+import { PROGRAM, type Running, startServer } from '../process.ts'
 
 const AT_ONCE = 16
 const SIZE = 1500

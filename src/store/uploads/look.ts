@@ -1,8 +1,8 @@
 // What an upload has to know of the database before its rows are written, by one query: a database may be a network away.
 
-import { dialectOf } from './engine.ts'
-import type { Db } from './tables.ts'
-import type { Account, Usage } from './usage.ts'
+import { dialectOf } from '../engine.ts'
+import type { Db } from '../tables.ts'
+import type { Account, Usage } from '../usage.ts'
 
 /** Whom documents are for, and whose sums they count in. */
 export type Parties = Account & { agentId: number; ownerId: number }
