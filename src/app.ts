@@ -53,6 +53,8 @@ export type AppConfig = ServerOptions &
     providerSettings: (provider: Provider) => ProviderSettings
     limits: UploadLimits
     log: Log
+    /** Ends a start that waits for its database. */
+    stop?: AbortSignal
   }
 
 export type AppOverrides = {
@@ -96,10 +98,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const upgraded = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)
   const { clock: ownClock, patienceMs, leaseTimes } = overrides
   const wentBack = () => config.log.error('the database lost what clients know: its data have a new epoch')
-  const engine = await openEngine(config, {
-    ...{ server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes },
-    migrate: config.migrate,
-  })
+  const openOptions = { server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes }
+  const open = () => openEngine(config, { ...openOptions, migrate: config.migrate })
+  const { createWaiting } = config.database ? await import('./http/waiting.ts') : {}
+  const waiting = createWaiting?.(config)
+  parts.defer(async () => waiting?.close())
+  const engine = await (waiting ? waiting.until(open) : open())
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
   const database = await watchDatabase(engine, config)
@@ -189,6 +193,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     database,
     defects: config.log,
   }
+  await waiting?.close()
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   if (isAlone) {
@@ -202,18 +207,12 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const { shared } = contents
   const housekeeping = startHousekeeping({ db, clock, takeLock, log, keepEvents, shared, keepRemovedDays })
   parts.defer(() => housekeeping.close())
-  const open = parts.move()
+  const opened = parts.move()
   const { url, alsoUrls, metricsUrl } = server
-  const hasNoKey = keyring.hasNoKey()
-  const { place } = engine
   return {
-    url,
-    alsoUrls,
-    metricsUrl,
-    place,
-    hasNoKey,
+    ...{ url, alsoUrls, metricsUrl, place: engine.place, hasNoKey: keyring.hasNoKey() },
     sync,
     historyProgress,
-    close: () => open.disposeAsync(),
+    close: () => opened.disposeAsync(),
   }
 }

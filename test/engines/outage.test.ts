@@ -5,12 +5,21 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { before, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ask, type PostgresServer, SERVER_VARIABLE, startPostgres } from '../support/postgres/server.ts'
+import { createWaiting } from '../../src/http/waiting.ts'
+import { createLog } from '../../src/log.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import {
+  ask,
+  inSchema,
+  type PostgresServer,
+  SERVER_VARIABLE,
+  startPostgres,
+} from '../support/postgres/server.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
 const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../support/directory.ts')
-const { until } = await import('../support/terminal.ts')
+const { startCommand, until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
@@ -177,6 +186,51 @@ test('connections that are ended at random, beside uploads and reads: no 500, no
   }
   assert.deepEqual([...ids].sort(), [...stored].filter(([key]) => ids.has(key)).sort())
   assert.equal(stored.size, ids.size)
+})
+
+test('a start without a database waits for it, on a port that answers, and fails when it has waited enough', async (t) => {
+  const database = inSchema(server.url, 'waited_for')
+  await ask(server.url, 'create schema waited_for')
+  t.after(() => server.start())
+  await server.stop()
+  const log = createLog({ level: 'error', format: 'text', write: () => {} })
+  const impatient = createWaiting({ host: '127.0.0.1', port: 0, log }, 0)
+  await assert.rejects(
+    impatient.until(() => openPostgres(database)),
+    /cannot open the database the socket of .+: connect /,
+  )
+  const dir = temporaryDirectory(t)
+  const env = { CAMBISTA_DATABASE: database, CAMBISTA_BLOBS: dir, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
+  const { printed, stop, ended } = startCommand(['serve', '--port', '0', '--no-scheduler'], env)
+  const says = async (pattern: RegExp) => {
+    await until(() => pattern.test(printed.err))
+    return pattern.exec(printed.err)?.[1] ?? ''
+  }
+  const url = await says(/the port answers already url=(\S+)/)
+  assert.match(printed.err, /warn +waiting for the database reason=/)
+  const statusOf = async (path: string) => (await fetch(url + path)).status
+  assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503])
+  const refused = await fetch(`${url}/api/v1/documents`)
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+  await server.start()
+  assert.equal((await fetch(`${await says(/listening url=(\S+)/)}/readyz`)).status, 200)
+  stop()
+  assert.equal((await ended).code, 0)
+})
+
+test('after a fail-over no connection stays with the server that only reads', async (t) => {
+  const settings = async (value: string) => {
+    await ask(server.url, `alter system set default_transaction_read_only = ${value}`)
+    await ask(server.url, 'select pg_reload_conf()')
+  }
+  t.after(() => settings('off'))
+  assert.equal((await upload(patient, 'before the fail-over')).status, 200)
+  await settings('on') // as a primary that was demoted, whose connections go on
+  await until(async () => (await upload(patient, 'to the old primary')).status === 503)
+  await until(async () => (await upload(patient, 'once more')).status === 503)
+  assert.equal((await patient.get('/api/v1/rates/latest')).status, 200)
+  await settings('off') // the address is that of the new one
+  await until(async () => (await upload(patient, 'to the new primary')).status === 200)
 })
 
 async function rates(app: TestApp): Promise<Headers> {

@@ -83,6 +83,7 @@ export const serve = command({
       keepEvents: options['keep-events'],
       maxAttempts: options['max-attempts'],
       log,
+      stop: terminal.stop,
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)
     })

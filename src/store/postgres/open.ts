@@ -72,7 +72,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     return engine
   } catch (error) {
     await engine.close()
-    if (error instanceof AppError) throw error
+    if (error instanceof AppError && error.code !== 'unavailable') throw error
     const reason = reasonOf(error)
     throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
   }

@@ -90,6 +90,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     url,
     pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     async start() {
+      if (guard && guard.exitCode === null) return
       const program = [join(NATIVE, 'bin/postgres'), '-D', data, ...options]
       guard = run(dir, ['/bin/sh', '-c', GUARD, 'guard', dir, ...program])
       guard.unref()
