@@ -255,6 +255,12 @@ function archive(name) {
   say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
 }
 
+/** Some packages of one source have it in one of them. */
+function paperOf(folder) {
+  const paper = fs.readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+  return paper && join(folder, paper)
+}
+
 /** The licences of Node and of every package that the executable has code of, which ask to be handed on. */
 function thirdPartyLicenses() {
   const bundled = [...chunks.flatMap(({ inputs }) => inputs), ...pageInputs].map(
@@ -263,10 +269,11 @@ function thirdPartyLicenses() {
   const packages = [`node-linux-${process.arch}`, ...new Set(bundled.filter(Boolean).sort())]
   const texts = packages.map((name) => {
     const folder = join('node_modules', name)
-    const paper = fs.readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+    const paper =
+      paperOf(folder) ?? (name.startsWith('@aws-sdk/') && paperOf('node_modules/@aws-sdk/client-s3'))
     if (!paper) stop(`${name} has no licence file`)
     const title = `${name.replace(/^node-linux-.*/, 'Node.js')} ${readJson(join(folder, 'package.json')).version}`
-    return `${title}\n${'='.repeat(title.length)}\n\n${fs.readFileSync(join(folder, paper), 'utf8').trim()}\n`
+    return `${title}\n${'='.repeat(title.length)}\n\n${fs.readFileSync(paper, 'utf8').trim()}\n`
   })
   return [...texts, fs.readFileSync('src/web/reference-notices.txt', 'utf8')].join('\n\n')
 }

@@ -11,15 +11,38 @@ const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = join(ROOT, 'src/bundle.mjs')
 const PAGE = join(ROOT, 'src/web/bundle.mjs')
 const ALLOWED: Record<string, string> = {
+  '@aws-sdk/checksums': 'Apache-2.0', // as all of @aws-sdk and @smithy: the client of a bucket
+  '@aws-sdk/client-s3': 'Apache-2.0', // a bucket, loaded where one is named: credentials, regions, retries, skewed clocks
+  '@aws-sdk/core': 'Apache-2.0',
+  '@aws-sdk/credential-provider-env': 'Apache-2.0',
+  '@aws-sdk/credential-provider-http': 'Apache-2.0', // of a container
+  '@aws-sdk/credential-provider-ini': 'Apache-2.0', // of files
+  '@aws-sdk/credential-provider-login': 'Apache-2.0',
+  '@aws-sdk/credential-provider-node': 'Apache-2.0', // the order of all these
+  '@aws-sdk/credential-provider-process': 'Apache-2.0',
+  '@aws-sdk/credential-provider-sso': 'Apache-2.0',
+  '@aws-sdk/credential-provider-web-identity': 'Apache-2.0', // of a role in Kubernetes
+  '@aws-sdk/middleware-sdk-s3': 'Apache-2.0',
+  '@aws-sdk/nested-clients': 'Apache-2.0', // those of STS and SSO, which give credentials
+  '@aws-sdk/signature-v4-multi-region': 'Apache-2.0',
+  '@aws-sdk/token-providers': 'Apache-2.0',
+  '@aws-sdk/xml-builder': 'Apache-2.0',
+  '@aws/lambda-invoke-store': 'Apache-2.0', // @aws-sdk/core
   '@fastify/busboy': 'MIT', // needs no other; finds the parts of a form
   '@opentelemetry/api': 'Apache-2.0', // types and constants for prom-client; sends nothing
   '@peculiar/utils': 'MIT', // asn1js
   '@preact/signals': 'MIT', // the page
   '@preact/signals-core': 'MIT', // @preact/signals
+  '@smithy/core': 'Apache-2.0',
+  '@smithy/credential-provider-imds': 'Apache-2.0', // of a machine at AWS
+  '@smithy/node-http-handler': 'Apache-2.0',
+  '@smithy/signature-v4': 'Apache-2.0',
+  '@smithy/types': 'Apache-2.0',
   '@valibot/to-json-schema': 'MIT',
   asn1js: 'BSD-3-Clause', // Node makes no certificates; whole X.509 libraries have 6 to 21 packages
   'better-sqlite3': 'MIT',
   bintrees: 'MIT', // tdigest
+  bowser: 'MIT', // @aws-sdk/core
   'content-disposition': 'MIT',
   croner: 'MIT',
   'csv-parse': 'MIT',
