@@ -1,6 +1,7 @@
 // Keys of the rates API. `expires_at` is the last day, in Costa Rica, on which a key is valid.
 
 import type { IsoDate } from '../dates.ts'
+import { dialectOf } from './engine.ts'
 import { portionsOf } from './portions.ts'
 import type { Db, Row } from './tables.ts'
 
@@ -86,11 +87,8 @@ export async function replaceApiKeyHash(
   id: number,
   next: { hash: string; expiresAt: IsoDate | null },
 ): Promise<Pick<Row<'api_keys'>, 'hash' | 'last_used_at'>> {
-  const before = await db
-    .selectFrom('api_keys')
-    .select(['hash', 'last_used_at'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
+  const current = db.selectFrom('api_keys').select(['hash', 'last_used_at']).where('id', '=', id)
+  const before = await dialectOf(db).locking(current, 'update', ['api_keys']).executeTakeFirstOrThrow()
   await db
     .updateTable('api_keys')
     .set({ hash: next.hash, expires_at: next.expiresAt, last_used_at: null })

@@ -3,6 +3,7 @@
 // them.
 
 import type { IsoDate } from '../dates.ts'
+import { dialectOf } from './engine.ts'
 import { portionsOf } from './portions.ts'
 import type { Db, Row } from './tables.ts'
 
@@ -77,6 +78,12 @@ export async function findTokenByName(db: Db, name: string): Promise<TokenRow | 
   return row && withAllow(row)
 }
 
+/** Whether a token has this hash, revoked or not. */
+export async function hasTokenHash(db: Db, hash: string): Promise<boolean> {
+  const row = await db.selectFrom('tokens').select('id').where('hash', '=', hash).executeTakeFirst()
+  return row !== undefined
+}
+
 export async function insertToken(
   db: Db,
   token: {
@@ -138,11 +145,8 @@ export async function replaceTokenHash(
   id: number,
   next: { hash: string; expiresAt: IsoDate | null },
 ): Promise<Pick<Row<'tokens'>, 'hash' | 'last_used_at'>> {
-  const before = await db
-    .selectFrom('tokens')
-    .select(['hash', 'last_used_at'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
+  const current = db.selectFrom('tokens').select(['hash', 'last_used_at']).where('id', '=', id)
+  const before = await dialectOf(db).locking(current, 'update', ['tokens']).executeTakeFirstOrThrow()
   await db
     .updateTable('tokens')
     .set({ hash: next.hash, expires_at: next.expiresAt, last_used_at: null })

@@ -43,14 +43,15 @@ export const keyCreate = command({
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const key = token?.secret ?? makeSecret('cbk_')
       const createdAt = clock().toISOString()
-      const id = await atomically(db, async (trx) => {
+      const hash = hashOfSecret(key)
+      const insert = async (trx: Db) => {
         const twin = await findActiveApiKeyByName(trx, name)
         if (twin) throw taken('key', twin)
-        const hash = hashOfSecret(key)
         if (await hasApiKeyHash(trx, hash)) throw new AppError('conflict', 'this token is registered already')
         const facts = { kind, side, network: token?.network } as const
         return insertApiKey(trx, { name, hash, createdAt, expiresAt, ...facts })
-      })
+      }
+      const id = await atomically(db, insert, { isThere: (trx) => hasApiKeyHash(trx, hash) })
       const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
       if (token) {
         const where = `the old web service of the bank, from ${token.network}`
@@ -148,10 +149,12 @@ export const keyRotate = command({
       const key = makeSecret('cbk_')
       const now = clock()
       const rotation = { hash: hashOfSecret(key), overlapMs, expiresAt, now }
-      const { row, rotated } = await atomically(db, async (trx) => {
+      const rotate = async (trx: Db) => {
         const row = needSecret('key', word, await findOne(trx, word))
         return { row, rotated: await rotateKey(trx, row, rotation) }
-      })
+      }
+      const isThere = (trx: Db) => hasApiKeyHash(trx, rotation.hash)
+      const { row, rotated } = await atomically(db, rotate, { isThere })
       const { id, name } = row
       const former = formerLine('key', rotated.formerEndsAt, now)
       terminal.err(

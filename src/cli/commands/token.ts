@@ -13,6 +13,7 @@ import {
   findActiveTokenByName,
   findToken,
   findTokenByName,
+  hasTokenHash,
   insertToken,
   revokeToken,
   selectTokens,
@@ -47,14 +48,15 @@ tokens of this name made would have more than that together: one that was revoke
     const mustExist = options.company !== undefined || agent_id !== null
     return withDatabase({ mustExist }, async (db, { clock }) => {
       const token = makeSecret('cbt_')
-      const { id, company_id } = await atomically(db, async (trx) => {
+      const hash = hashOfSecret(token)
+      const insert = async (trx: Db) => {
         const twin = await findActiveTokenByName(trx, name)
         if (twin) throw taken('token', twin)
         if (options.company !== undefined) await needCompany(trx, options.company)
         const company_id = await companyOf(trx, options.company, agent_id)
         const id = await insertToken(trx, {
           name,
-          hash: hashOfSecret(token),
+          hash,
           allow,
           companyId: company_id,
           agentId: agent_id,
@@ -63,7 +65,9 @@ tokens of this name made would have more than that together: one that was revoke
           createdAt: clock().toISOString(),
         })
         return { id, company_id }
-      })
+      }
+      const isThere = (trx: Db) => hasTokenHash(trx, hash)
+      const { id, company_id } = await atomically(db, insert, { isThere })
       terminal.err(
         `Token ${id} (${name}), shown only now. Send it in the header Authorization: Bearer TOKEN\n`,
       )
@@ -169,10 +173,12 @@ export const tokenRotate = command({
       const token = makeSecret('cbt_')
       const now = clock()
       const rotation = { hash: hashOfSecret(token), overlapMs, expiresAt, now }
-      const { row, rotated } = await atomically(db, async (trx) => {
+      const rotate = async (trx: Db) => {
         const row = needSecret('token', word, await findOne(trx, word))
         return { row, rotated: await rotateToken(trx, row, rotation) }
-      })
+      }
+      const isThere = (trx: Db) => hasTokenHash(trx, rotation.hash)
+      const { row, rotated } = await atomically(db, rotate, { isThere })
       const { id, name } = row
       const header = 'Authorization: Bearer TOKEN'
       const former = formerLine('token', rotated.formerEndsAt, now)

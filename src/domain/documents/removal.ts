@@ -4,7 +4,13 @@
 
 import type { Clock } from '../../dates.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
-import { type DocumentRow, deleteDocuments, isBlobNamed, selectDocuments } from '../../store/documents.ts'
+import {
+  type DocumentRow,
+  deleteDocuments,
+  isBlobNamed,
+  selectDocuments,
+  selectIdsAmong,
+} from '../../store/documents.ts'
 import { atomically, orderContent } from '../../store/engine.ts'
 import { type Actor, insertEvents, type NewEvent } from '../../store/events.ts'
 import { deleteLostContents } from '../../store/lost-contents.ts'
@@ -42,12 +48,17 @@ export async function removeDocuments(
   by: Deleter,
   removed: (document: DocumentRow) => void,
 ): Promise<Removed> {
-  const gone = await atomically(db, async (trx) => {
+  const remove = async (trx: Db) => {
     const ids = await deleteDocuments(trx, documents)
     const deleted = documents.filter(({ id }) => ids.has(id)) // another process may have deleted some
     await insertEvents(trx, eventsOf(deleted, by))
     return deleted
-  })
+  }
+  const isThere = async (trx: Db, gone: DocumentRow[]) => {
+    const ids = gone.map(({ id }) => id)
+    return (await selectIdsAmong(trx, ids)).size === 0
+  }
+  const gone = await atomically(db, remove, { isThere })
   for (const document of gone) removed(document)
   const sum: Removed = { documents: gone.length, blobs: 0, bytes: 0 }
   for (const [sha256, size] of new Map(gone.map(({ sha256, size }) => [sha256, size]))) {
