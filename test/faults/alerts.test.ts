@@ -30,6 +30,10 @@ const CASES: { series: string; values: string; alerts: string[] }[] = [
   { series: 'cambista_disk_free_bytes', values: '5e8', alerts: ['CambistaDiskAlmostFull'] },
   { series: 'cambista_disk_free_bytes', values: '5e10', alerts: [] },
   { series: 'cambista_uploads_waiting', values: '3', alerts: ['CambistaUploadsWait'] },
+  { series: 'cambista_database_silent_seconds', values: '120', alerts: ['CambistaDatabaseSilent'] },
+  { series: 'cambista_database_silent_seconds', values: '20', alerts: [] },
+  { series: 'cambista_clock_offset_seconds', values: '-15', alerts: ['CambistaClockOff'] },
+  { series: 'cambista_clock_offset_seconds', values: '3', alerts: [] },
 ]
 
 function promtool(t: TestContext, ...words: string[]): string {

@@ -74,6 +74,23 @@ export const RULES: readonly Rule[] = [
     description: 'What came since is on one disk alone. cambista backup verify DIR reads the newest one.',
   },
   {
+    alert: 'CambistaDatabaseSilent',
+    expr: `cambista_database_silent_seconds${JOB} > 60`,
+    for: '1m',
+    severity: 'critical',
+    summary: 'the database that nodes share has not answered for {{ $value }} s',
+    description:
+      'No document can be sent or read, and rates are answered for --stale-for only. The log says why (the database does not answer).',
+  },
+  {
+    alert: 'CambistaClockOff',
+    expr: `abs(cambista_clock_offset_seconds${JOB}) > 10`,
+    for: '10m',
+    severity: 'warning',
+    summary: 'the clock of this machine is {{ $value }} s off that of the database',
+    description: 'A node that is more than a minute off is not ready. Is its time set by NTP?',
+  },
+  {
     alert: 'CambistaDiskAlmostFull',
     expr: `cambista_disk_free_bytes${JOB} < 1e9`,
     for: '5m',
