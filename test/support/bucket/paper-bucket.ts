@@ -12,6 +12,7 @@ import { setTimeout } from 'node:timers/promises'
 export type BucketFault =
   | 'SlowDown'
   | 'refuse'
+  | 'ExpiredToken'
   | 'InternalError'
   | 'drop'
   /** Does what it was asked for, and does not say so. */
@@ -81,6 +82,7 @@ async function answerTo(bucket: PaperBucket, req: IncomingMessage, res: ServerRe
   if (fault === 'SlowDown') return send(res, failure(503, 'SlowDown'))
   if (fault === 'InternalError') return send(res, failure(500, 'InternalError'))
   if (fault === 'refuse') return send(res, failure(403, 'AccessDenied'))
+  if (fault === 'ExpiredToken') return send(res, failure(400, fault))
   if (typeof fault === 'object' && 'delayMs' in fault)
     await setTimeout(fault.delayMs, undefined, { ref: false })
   const isHere = `${url.pathname}/`.startsWith(`/${bucket.bucket}/`)
