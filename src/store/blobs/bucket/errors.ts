@@ -7,6 +7,12 @@ type Answer = { name?: unknown; $metadata?: { httpStatusCode?: number } }
 
 const FULL = /^(QuotaExceeded|XMinioStorageFull|InsufficientCapacity|EntityTooLarge)$/
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,63}$/
+// What an operator does about what the client says before it asks the bucket.
+const ADVICE: Record<string, string> = {
+  CredentialsProviderError:
+    ': neither AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY nor this machine give credentials',
+  'Region is missing': ': give --s3-region or AWS_REGION',
+}
 const MISSING = /^(NotFound|NoSuchKey|NoSuchUpload)$/
 
 /** Whether the store says that there is no such object or upload. */
@@ -46,7 +52,8 @@ function isRefusal(error: unknown): boolean {
 function wordsOf(error: unknown, name: string): string {
   const status = (error as Answer | undefined)?.$metadata?.httpStatusCode
   const words = [name, codeOf(error), status && `status ${status}`]
-  return [...new Set(words.filter(Boolean))].join(', ') || plainWords(error)
+  const said = [...new Set(words.filter(Boolean))].join(', ') || plainWords(error)
+  return `${said}${ADVICE[said] ?? ''}`
 }
 
 /** Ours, or the client's own before it asks the bucket: a region that is missing. */
