@@ -22,7 +22,7 @@ const readSamples = (text: string) => {
   }
 }
 
-// Those of nodes that share a database are seen in test/engines/secrets.test.ts.
+// Those of nodes that share a database are seen in test/engines/cli/leaks.test.ts.
 for (const name of ['cambista_database_silent_seconds', 'cambista_clock_offset_seconds']) {
   shown.set(name, new Set(['instance', 'job']))
 }

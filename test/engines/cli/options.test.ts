@@ -5,12 +5,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { run } from '../../src/main.ts'
-import { addressOf } from '../../src/store/postgres/address.ts'
-import { postgresAddressOf } from '../support/postgres/database.ts'
-import { postgresSchemaFor } from '../support/postgres/server.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand, startCommand, until } from '../support/terminal.ts'
+import { run } from '../../../src/main.ts'
+import { addressOf } from '../../../src/store/postgres/address.ts'
+import { postgresAddressOf } from '../../support/postgres/database.ts'
+import { postgresSchemaFor } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand, startCommand, until } from '../../support/terminal.ts'
 
 type Node = { url: string; printed: { err: string } }
 

@@ -1,0 +1,164 @@
+// Real failures of a database, at the level debug: what is said of them names neither its user nor a password, and what
+// clients are answered does not name its host either.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
+import { postgresAddressOf } from '../../support/postgres/database.ts'
+import { ask, startPostgres } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand, startCommand, until } from '../../support/terminal.ts'
+
+const USER = 'hidden_role'
+const PASSWORD = 'hidden@password'
+const SECRETS = /hidden/i
+
+/** A server that wants a password of this user, and its address with one. */
+async function serverWithPassword(t: TestContext) {
+  const server = await startPostgres()
+  t.after(() => server.close())
+  const dir = new URL(server.url.replace('@/', '@localhost/')).searchParams.get('host') ?? ''
+  await ask(server.url, `create role ${USER} login password '${PASSWORD}'`)
+  await ask(server.url, `create database inbox owner ${USER}`)
+  writeFileSync(join(dir, 'data/pg_hba.conf'), 'local all cambista trust\nlocal all all scram-sha-256\n')
+  await ask(server.url, 'select pg_reload_conf()')
+  const addressWith = (password: string) =>
+    `postgres://${USER}:${encodeURIComponent(password)}@/inbox?host=${dir}`
+  return { server, dir, address: addressWith(PASSWORD), addressWith }
+}
+
+/** An address where a server says that it speaks no TLS. */
+async function addressWithoutTls(t: TestContext): Promise<string> {
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('N')))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  return `postgres://${USER}:hidden@127.0.0.1:${port}/inbox?sslmode=verify-full`
+}
+
+async function refusal(database: string): Promise<string> {
+  const { code, out, err } = await runCommand(['key', 'list'], { CAMBISTA_DATABASE: database })
+  assert.deepEqual([code, out], [1, ''], err)
+  assert.doesNotMatch(err, SECRETS)
+  return err
+}
+
+test('a command says why it cannot open the database, and not as whom', async (t) => {
+  const { addressWith, dir } = await serverWithPassword(t)
+  assert.match(await refusal(addressWith('hidden2')), /inbox: the database refuses the user or the password/)
+  assert.match(
+    await refusal(`postgres://hidden_other@/inbox?host=${dir}`),
+    /inbox: the database asks for a password.*PGPASSFILE/,
+  )
+  assert.match(await refusal(`postgres://${USER}:hidden@nowhere.invalid/inbox`), /nowhere\.invalid/)
+  assert.match(await refusal(await addressWithoutTls(t)), /does not support SSL/)
+})
+
+test('a server whose database changes the password, and is gone, says neither whose nor where to clients', async (t) => {
+  const { server, address } = await serverWithPassword(t)
+  const dir = temporaryDirectory(t)
+  const env = { CAMBISTA_DATABASE: address, CAMBISTA_BLOBS: dir, CAMBISTA_BLOBS_SHARED: '1' }
+  const key = (await runCommand(['key', 'create', 'erp'], env)).out.trim()
+  const words = ['serve', '--port', '0', '--no-scheduler', '--log-level', 'debug', '--metrics']
+  const { printed, stop, ended } = startCommand(words, env)
+  t.after(stop)
+  await until(() => /listening url=\S+/.test(printed.err))
+  const [, url = ''] = /listening url=(\S+)/.exec(printed.err) ?? []
+  const token = (await runCommand(['token', 'create', 'scans', '--allow', 'documents:GET'], env)).out.trim()
+  const headers = { 'x-api-key': key, authorization: `Bearer ${token}` }
+  const paths = ['/healthz', '/readyz', '/openapi.json', '/metrics', '/api/v1/status', '/api/v1/health']
+  const answers: string[] = []
+  const look = async () => {
+    for (const path of [...paths, '/api/v1/rates/latest', '/api/v1/documents', '/api/v1/sync/runs']) {
+      const answer = await fetch(url + path, { headers })
+      answers.push(`${answer.status} ${path} ${[...answer.headers].join(' ')} ${await answer.text()}`)
+    }
+  }
+  await look()
+  await ask(server.url, `alter role ${USER} password 'hidden3'`)
+  await ask(server.url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${USER}'`)
+  await until(() => /refuses the user or the password/.test(printed.err))
+  await look()
+  await server.stop()
+  await look()
+  stop()
+  assert.equal((await ended).code, 0)
+  const said = answers.join('\n')
+  assert.match(said, /^503 \/api\/v1\/documents/m)
+  assert.match(said, /^cambista_database_silent_seconds (?!0$)\S/m)
+  assert.match(said, /^cambista_clock_offset_seconds -?0/m)
+  assert.doesNotMatch(said, SECRETS)
+  assert.ok(!said.includes(new URL(address.replace('@/', '@localhost/')).searchParams.get('host') ?? '-'))
+  assert.doesNotMatch(printed.err, SECRETS)
+  assert.doesNotMatch(printed.err, /cbk_|cbt_/)
+})
+
+test('a bucket that refuses its credentials is named with the reason, and they are not', async (t) => {
+  const paper = await startPaperBucket(t)
+  const { accessKeyId, secretAccessKey } = paper.credentials
+  const database = await postgresAddressOf(temporaryDirectory(t), t)
+  const CREDENTIALS = /PAPERKEY|paper-secret|hidden|signature=|credential=|aws4-hmac/i
+  const env = {
+    CAMBISTA_DATABASE: database,
+    CAMBISTA_S3_ENDPOINT: paper.endpoint,
+    CAMBISTA_S3_REGION: paper.region,
+  }
+  const words = ['serve', '--port', '0', '--no-scheduler', '--log-level', 'debug', '--blobs']
+  process.env.AWS_EC2_METADATA_DISABLED = 'true' // the credentials of a machine are asked for at an address of its own
+  const asWhom = (id: string, secret: string) => {
+    process.env.AWS_ACCESS_KEY_ID = id // which the client of the bucket looks for by itself
+    process.env.AWS_SECRET_ACCESS_KEY = secret
+  }
+  const { CAMBISTA_S3_REGION: _, ...nowhere } = env
+  asWhom('', '')
+  const noCredentials = await runCommand([...words, 's3://paper'], env)
+  assert.match(noCredentials.err, /^cambista: the bucket paper .*neither AWS_ACCESS_KEY_ID/)
+  asWhom(accessKeyId, secretAccessKey)
+  const noRegion = await runCommand([...words, 's3://paper'], nowhere)
+  assert.match(noRegion.err, /^cambista: the bucket paper .*give --s3-region/)
+  assert.deepEqual([noCredentials.code, noRegion.code], [1, 1])
+  const none = await runCommand([...words, 's3://nowhere'], env)
+  assert.equal(none.code, 1)
+  assert.match(none.err, /nowhere.*NoSuchBucket/)
+  asWhom(accessKeyId, 'hidden')
+  const wrong = await runCommand([...words, 's3://paper/inbox'], env)
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.err, /paper.*SignatureDoesNotMatch/)
+  asWhom(accessKeyId, secretAccessKey)
+  const { printed, stop, ended } = startCommand([...words, 's3://paper/inbox'], env)
+  t.after(stop)
+  await until(() => /listening url=\S+/.test(printed.err))
+  const [, url = ''] = /listening url=(\S+)/.exec(printed.err) ?? []
+  for (const line of [
+    'company create --name A --code A --id 1',
+    'owner create --name O --company 1 --id 1',
+  ]) {
+    assert.equal((await runCommand(line.split(' '), env)).code, 0)
+  }
+  assert.equal((await runCommand('agent create --company 1 --name L --id 1'.split(' '), env)).code, 0)
+  const made = await runCommand('token create e --allow documents:POST --allow documents:GET'.split(' '), env)
+  const headers = { authorization: `Bearer ${made.out.trim()}` }
+  const target = `${url}/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=a.txt`
+  const upload = async () => {
+    const answer = await fetch(target, { method: 'POST', headers, body: 'Factura 1' })
+    return `${answer.status} ${[...answer.headers].join(' ')} ${await answer.text()}`
+  }
+  await until(async () => (await upload()).startsWith('200'))
+  const answers: string[] = []
+  for (const fault of ['ExpiredToken', 'refuse', 'drop'] as const) {
+    paper.faults = () => fault
+    answers.push(await upload())
+    const content = await fetch(`${url}/api/v1/documents/1/content`, { headers })
+    answers.push(`${content.status} ${await content.text().catch(String)}`)
+  }
+  for (const answer of answers) assert.match(answer, /^503 /)
+  assert.doesNotMatch(answers.join('\n'), CREDENTIALS)
+  assert.ok(!answers.join('\n').includes(new URL(paper.endpoint).host))
+  stop()
+  assert.equal((await ended).code, 0)
+  assert.match(printed.err, /ExpiredToken/)
+  assert.doesNotMatch(none.err + wrong.err + printed.err, CREDENTIALS)
+})
