@@ -20,6 +20,7 @@ import type { Log } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
+import { hookKeyOf } from './store/hooks/key.ts'
 import { openEngine } from './store/open-engine.ts'
 import type { Place } from './store/place.ts'
 import type { LeaseTimes } from './store/postgres/lease.ts'
@@ -123,7 +124,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const leases = await openLeases(db, arrivals, { clock, ticks: overrides.ticks })
   parts.defer(() => leases.close())
   const claiming = { db, arrivals, leases, clock, maxAttempts: config.maxAttempts }
-  const sending = { db, dataDir: config.dataDir, clock, log, tryMs: overrides.hookTryMs }
+  const sending = { db, key: () => hookKeyOf(config), clock, log, tryMs: overrides.hookTryMs }
   const hooks = isAlone
     ? openHooks(sending)
     : (await import('./hooks/shared-hooks.ts')).openSharedHooks({ ...sending, takeLock }, leaseTimes?.renewMs)

@@ -15,7 +15,8 @@ import type { Outcome } from './post.ts'
 
 export type SenderDeps = {
   db: Db
-  dataDir: string
+  /** Of their secrets; it may change. @throws where it cannot be read */
+  key: () => Buffer | undefined
   clock: Clock
   log: Log
   /** How long a try may take; ten seconds unless told. */

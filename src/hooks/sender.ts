@@ -5,7 +5,6 @@ import { secretsOf } from '../domain/hooks/seal.ts'
 import { reasonOf } from '../errors.ts'
 import { atomically } from '../store/engine.ts'
 import { type HookRow, selectHooks } from '../store/hooks/hooks.ts'
-import { readHookKey } from '../store/hooks/key.ts'
 import { findNextDue, type MessageRow, selectDueMessages } from '../store/hooks/messages.ts'
 import { post } from './post.ts'
 import { LONGEST_DELAY_MS, markUnreadable, recordTry, type SenderDeps } from './record.ts'
@@ -23,7 +22,7 @@ const REST_MS = 60_000
 
 /** `ended` is called after each try, for its lane has room now. */
 export function createSender(deps: SenderDeps, ended: () => void): Sender {
-  const { db, dataDir, clock, log, tryMs, lock } = deps
+  const { db, key, clock, log, tryMs, lock } = deps
   const stop = new AbortController()
   const lanes = new Map<number, Map<number, Promise<void>>>()
   const readable = new Map<number, boolean>()
@@ -62,7 +61,7 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
     const due = { now: now.toISOString(), latest, except: [...lane.keys()], limit }
     const messages = await selectDueMessages(db, hook.id, due)
     if (messages.length === 0 && readable.has(hook.id)) return // else it is told at the start what has to be done
-    const secrets = secretsOf(hook, keyIn(dataDir), now)
+    const secrets = secretsOf(hook, unlessUnreadable(key), now)
     if (!secrets && readable.get(hook.id) !== false) await markUnreadable(deps, hook)
     readable.set(hook.id, secrets !== undefined)
     if (!secrets) return
@@ -90,9 +89,9 @@ export function createSender(deps: SenderDeps, ended: () => void): Sender {
 }
 
 /** Undefined too where it cannot be read: what is wrong with it cambista hook test says. */
-function keyIn(dataDir: string): Buffer | undefined {
+function unlessUnreadable(key: SenderDeps['key']): Buffer | undefined {
   try {
-    return readHookKey(dataDir)
+    return key()
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@
 
 import { reasonOf } from '../errors.ts'
 import type { Engine, Lock } from '../store/engine.ts'
+import { selectHooks } from '../store/hooks/hooks.ts'
 import { type HeldTask, holdTask } from '../store/nodes/held-task.ts'
 import { type Hooks, openHooks } from './hooks.ts'
 import type { SenderDeps } from './record.ts'
@@ -31,11 +32,18 @@ export function openSharedHooks(
   const failed = (error: unknown) => log.debug('hooks cannot be told', { reason: reasonOf(error) })
   return {
     start() {
-      task = holdTask(deps, 'hooks', { begin, failed, everyMs })
+      if (!deps.key()) sayKeyless(deps).catch(failed)
+      else task = holdTask(deps, 'hooks', { begin, failed, everyMs })
     },
     wake: () => own?.wake(),
     async close() {
       await task?.close()
     },
   }
+}
+
+/** A node that has no key leaves the hooks to those that have it. */
+async function sayKeyless({ db, log }: SenderDeps): Promise<void> {
+  const level = (await selectHooks(db)).length > 0 ? 'warn' : 'info'
+  log[level]('this node cannot tell hooks: it has no key for them', { hint: '--hook-key-file' })
 }

@@ -6,6 +6,8 @@ export type Place = {
   database?: string | undefined
   /** Undefined: in the data directory, or not needed. */
   blobs?: BlobsPlace | undefined
+  /** Of the secrets of hooks in that database, if this node was given it. */
+  hookKey?: Buffer | undefined
 }
 
 export type BlobsPlace = { folder: string } | BucketPlace

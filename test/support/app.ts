@@ -14,6 +14,7 @@ import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
+import { needHookKey } from '../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
 import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
@@ -66,6 +67,8 @@ export type TestAppOptions = {
   patienceMs?: number
   /** Of the tasks that one of several nodes has. */
   leaseTimes?: LeaseTimes
+  /** `null`: it was given no key of hooks. */
+  hookKey?: null
   /** The address by which this node alone has the database. */
   database?: string
   /** For how long rates are answered while that is away. */
@@ -90,6 +93,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       ...options.listen,
       dataDir,
       database: options.database ?? (await postgres?.postgresAddressOf(dataDir)),
+      hookKey: postgres && options.hookKey !== null ? await needHookKey(dataDir) : undefined,
       scheduler: options.scheduler ?? false,
       syncCron: ({ settings }) => settings.schedule.fallback,
       backfillFrom: options.backfillFrom ?? '2026-01-01',

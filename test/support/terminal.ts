@@ -1,9 +1,11 @@
 // A terminal for one command line: what it printed, and a way to ask it to stop.
 
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
+import { needHookKey } from '../../src/store/hooks/key.ts'
 import { postgres } from './temporary.ts'
 
 export type CommandEnd = { code: number; out: string; err: string }
@@ -44,6 +46,11 @@ async function runOn(
     return run(argv, { ...terminal, env: given })
   const CAMBISTA_DATABASE = await postgres.postgresAddressOf(dataDir)
   const shared = { CAMBISTA_BLOBS: join(dataDir, 'blobs'), CAMBISTA_BLOBS_SHARED: '1' }
+  if (argv[0] === 'hook') {
+    await mkdir(dataDir, { recursive: true })
+    await needHookKey(dataDir)
+    Object.assign(shared, { CAMBISTA_HOOK_KEY_FILE: join(dataDir, 'hook.key') })
+  }
   return run(argv, { ...terminal, env: { ...given, CAMBISTA_DATABASE, ...shared } })
 }
 

@@ -45,6 +45,7 @@ export const serve = command({
     'max-attempts',
     'no-migrate',
     'stale-for',
+    'hook-key-file',
     'keep-removed',
     ...LOG_OPTIONS,
   ],

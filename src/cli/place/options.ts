@@ -44,6 +44,11 @@ export const CLUSTER = {
   'blobs-shared': flag('that directory is one that all nodes see, such as a mount of NFS'),
   's3-endpoint': value('URL', 'address of a store of S3 that is not of AWS', httpUrl),
   's3-region': value('NAME', 'region of the bucket; else that of AWS_REGION', nonEmpty),
+  'hook-key-file': value(
+    'FILE',
+    'file with the key of the secrets of hooks in that database, such as openssl rand -base64 32 makes: the same for all nodes',
+    nonEmpty,
+  ),
   'keep-removed': {
     ...value(
       'DAYS',
@@ -56,6 +61,9 @@ export const CLUSTER = {
 
 /** Where the data are: what every command takes that reads or changes them. */
 export const PLACE = ['data-dir', 'database', 'database-file'] as const
+
+/** The same for a command that needs the key of the secrets of hooks. */
+export const HOOKS_PLACE = [...PLACE, 'hook-key-file'] as const
 
 /** The same for a command that needs the contents of documents too. */
 export const WHOLE_PLACE = [...PLACE, 'blobs', 'blobs-shared', 's3-endpoint', 's3-region'] as const

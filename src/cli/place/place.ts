@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError, reasonOf } from '../../errors.ts'
+import { parseHookKey } from '../../store/hooks/key.ts'
 import type { BlobsPlace, Place } from '../../store/place.ts'
 import type { BlobsOption } from './options.ts'
 
@@ -17,6 +18,7 @@ export type PlaceOptions = {
   'blobs-shared'?: boolean
   's3-endpoint'?: string | undefined
   's3-region'?: string | undefined
+  'hook-key-file'?: string | undefined
 }
 
 type Asking = {
@@ -50,7 +52,7 @@ export function placeOf(options: PlaceOptions, { flags, say }: Asking): Place {
   }
   if (flags.includes('data-dir'))
     say(`cambista: --data-dir ${dataDir} is ignored: the data are in --database\n`)
-  return { dataDir, database, blobs: blobsOf(options) }
+  return { dataDir, database, blobs: blobsOf(options), hookKey: hookKeyOf(options) }
 }
 
 /** @throws AppError `usage` where the data are in a database: backups are of a data directory */
@@ -74,17 +76,24 @@ function databaseOf({ database, 'database-file': file }: PlaceOptions): string |
       '--database and --database-file (or their variables) are both given: leave one out',
     )
   }
-  const text = textOf(file)
+  const text = bytesOf(file, 'the address of the database').toString().trim()
   if (text !== '') return text
   throw new AppError('failed', `there is no address of a database in ${file} (--database-file)`)
 }
 
-function textOf(file: string): string {
+function hookKeyOf({ 'hook-key-file': file }: PlaceOptions): Buffer | undefined {
+  if (file === undefined) return undefined
+  const key = parseHookKey(bytesOf(file, 'the key of hooks'))
+  if (key) return key
+  const right = '32 bytes, as they are or in base64 or hex: openssl rand -base64 32 makes one'
+  throw new AppError('failed', `there is no key in ${file} (--hook-key-file), which is ${right}`)
+}
+
+function bytesOf(file: string, what: string): Buffer {
   try {
-    return readFileSync(file, 'utf8').trim()
+    return readFileSync(file)
   } catch (error) {
-    const reason = reasonOf(error)
-    throw new AppError('failed', `cannot read the address of the database: ${reason}`, { cause: error })
+    throw new AppError('failed', `cannot read ${what}: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -95,6 +104,7 @@ function refuseWithoutDatabase(options: PlaceOptions): void {
     shared && 'blobs-shared',
     others['s3-endpoint'] !== undefined && 's3-endpoint',
     others['s3-region'] !== undefined && 's3-region',
+    others['hook-key-file'] !== undefined && 'hook-key-file',
     noMigrate && 'no-migrate',
   ].find(Boolean)
   if (!given) return

@@ -1,13 +1,39 @@
-// hook.key, the key of the secrets of hooks: 32 random bytes beside the database, in no backup.
+// The key of the secrets of hooks: 32 random bytes in hook.key, beside the database and in no backup. Of several nodes each is
+// given it, for they have the same one.
 
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, codeOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
+import type { Place } from '../place.ts'
 
 const FILE = 'hook.key'
 const BYTES = 32
+const HEX = /^[0-9a-f]{64}$/i
+const BASE64 = /^[\w+/-]{43}=?$/
+
+/** Undefined: there is none. @throws AppError `failed` for a file of another size */
+export function hookKeyOf({ dataDir, database, hookKey }: Place): Buffer | undefined {
+  return database === undefined ? readHookKey(dataDir) : hookKey
+}
+
+/** As needHookKey. @throws AppError `usage` where nodes share a database, and this one was given no key */
+export async function neededHookKey({ dataDir, database, hookKey }: Place): Promise<Buffer> {
+  if (database === undefined) return needHookKey(dataDir)
+  if (hookKey) return hookKey
+  const why = 'the secrets of hooks are encrypted with a key that all nodes have'
+  const how = 'openssl rand -base64 32 > FILE makes one, and --hook-key-file FILE gives it to each'
+  throw new AppError('usage', `${why}: ${how}`)
+}
+
+/** The key that is in a file of an operator's: as it is, or in base64 or hex. Undefined: it is none. */
+export function parseHookKey(bytes: Buffer): Buffer | undefined {
+  if (bytes.length === BYTES) return bytes
+  const text = bytes.toString('latin1').trim()
+  if (HEX.test(text)) return Buffer.from(text, 'hex')
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : undefined
+}
 
 /** Undefined: there is none. @throws AppError `failed` for a file of another size */
 export function readHookKey(dataDir: string): Buffer | undefined {

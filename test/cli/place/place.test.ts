@@ -2,11 +2,12 @@
 // opened. What was typed is refused without a word of a password in it.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseWords } from '../../../src/cli/args.ts'
-import { PLACE, WHOLE_PLACE } from '../../../src/cli/place/options.ts'
+import { HOOKS_PLACE, PLACE, WHOLE_PLACE } from '../../../src/cli/place/options.ts'
 import { placeOf } from '../../../src/cli/place/place.ts'
 import type { Place } from '../../../src/store/place.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -20,7 +21,7 @@ const FOLDER = ['--blobs', 'nodes', '--blobs-shared']
 function placeBy(
   words: string[],
   env: Record<string, string> = {},
-  names: typeof WHOLE_PLACE | typeof PLACE = WHOLE_PLACE,
+  names: typeof WHOLE_PLACE | typeof PLACE | typeof HOOKS_PLACE = WHOLE_PLACE,
 ) {
   const { options, flags } = parseWords(words, [...names, 'no-migrate'], env)
   const said: string[] = []
@@ -61,6 +62,7 @@ test('a command that needs no contents is not asked where they are', () => {
     dataDir: './cambista-data',
     database: URL,
     blobs: undefined,
+    hookKey: undefined,
   })
 })
 
@@ -117,6 +119,25 @@ test('a file of the address that is empty or not there is a failure that names i
   })
 })
 
+test('the key of hooks is read from a file, as it is or in words that openssl prints', (t) => {
+  const key = randomBytes(32)
+  const words = (bytes: Buffer | string) => [...DATABASE, '--hook-key-file', fileWith(t, bytes)]
+  for (const bytes of [key, `${key.toString('base64')}\n`, key.toString('hex'), key.toString('base64url')]) {
+    assert.deepEqual(placeBy(words(bytes), {}, HOOKS_PLACE).place.hookKey, key)
+  }
+  for (const bytes of ['', key.subarray(1), key.toString('hex').slice(2), 'k'.repeat(43).concat('!')]) {
+    const expected = { code: 'failed', message: /there is no key in .*openssl rand -base64 32/ }
+    assert.throws(() => placeBy(words(bytes), {}, HOOKS_PLACE), expected)
+  }
+  const nowhere = ['--hook-key-file', '/nowhere/key']
+  assert.throws(() => placeBy([...DATABASE, ...nowhere], {}, HOOKS_PLACE), {
+    code: 'failed',
+    message: /ENOENT/,
+  })
+  const alone = { code: 'usage', message: /^--hook-key-file goes with --database/ }
+  assert.throws(() => placeBy(nowhere, {}, HOOKS_PLACE), alone)
+})
+
 test('a data directory beside a database is ignored, with a word', () => {
   const { place, said } = placeBy([...DATABASE, ...FOLDER, '--data-dir', '/data'])
   assert.equal(place.database, URL)
@@ -160,7 +181,7 @@ function inBucket(blobs: Place['blobs']): Place {
   return { dataDir: './cambista-data', database: URL, blobs }
 }
 
-function fileWith(t: TestContext, text: string): string {
+function fileWith(t: TestContext, text: string | Buffer): string {
   const file = join(temporaryDirectory(t), 'address')
   writeFileSync(file, text)
   return file

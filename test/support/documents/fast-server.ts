@@ -2,6 +2,7 @@
 
 import { startApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/log.ts'
+import { needHookKey } from '../../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../../src/store/postgres/lease.ts'
 import { randomOf } from '../rates/random-bank.ts'
 
@@ -33,6 +34,7 @@ const app = await startApp(
     port: 0,
     dataDir,
     database,
+    hookKey: database === undefined ? undefined : await needHookKey(dataDir),
     scheduler: false,
     syncCron: ({ settings }) => settings.schedule.fallback,
     backfillFrom: '2026-01-01',

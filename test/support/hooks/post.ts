@@ -6,7 +6,7 @@ import { createHook } from '../../../src/domain/hooks/hooks.ts'
 import { type Hooks, openHooks } from '../../../src/hooks/hooks.ts'
 import { createLog } from '../../../src/log.ts'
 import { type ListedHook, selectListedHooks } from '../../../src/store/hooks/hooks.ts'
-import { needHookKey } from '../../../src/store/hooks/key.ts'
+import { needHookKey, readHookKey } from '../../../src/store/hooks/key.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { AGENT, COMPANY, makeDirectory } from '../company.ts'
 import { fixedClock, type TestClock, temporaryDatabase, temporaryDirectory } from '../temporary.ts'
@@ -38,7 +38,7 @@ export async function openPost(t: TestContext, { tryMs }: { tryMs?: number } = {
   const logged: string[] = []
   const log = createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) })
   const open = () => {
-    const hooks = openHooks({ db, dataDir, clock: clock.read, log, tryMs })
+    const hooks = openHooks({ db, key: () => readHookKey(dataDir), clock: clock.read, log, tryMs })
     hooks.start()
     return hooks
   }

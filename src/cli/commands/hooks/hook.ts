@@ -11,10 +11,10 @@ import {
   selectHooks,
   selectListedHooks,
 } from '../../../store/hooks/hooks.ts'
-import { needHookKey, readHookKey } from '../../../store/hooks/key.ts'
+import { hookKeyOf, neededHookKey } from '../../../store/hooks/key.ts'
 import type { Db } from '../../../store/tables.ts'
 import { command, printResult, table } from '../../command.ts'
-import { PLACE } from '../../place/options.ts'
+import { HOOKS_PLACE, PLACE } from '../../place/options.ts'
 import { parseId } from '../positionals.ts'
 
 export const hookCreate = command({
@@ -24,7 +24,7 @@ export const hookCreate = command({
   about: `The server posts a message to URL: document.created has the ids of an upload's documents (of --company or for --agent
 alone, where given), rates.published the days that a sync completed, sync.failed the run that failed. It is signed as
 Standard Webhooks say. What does not arrive is tried again, eight times within a day. cambista manual hooks says more.`,
-  options: ['url', 'event', 'company', 'agent', ...PLACE, 'json'],
+  options: ['url', 'event', 'company', 'agent', ...HOOKS_PLACE, 'json'],
   required: ['url', 'event'],
   own: {
     url: {
@@ -36,7 +36,7 @@ Standard Webhooks say. What does not arrive is tried again, eight times within a
   },
   changesData: true,
   example: 'cambista hook create --url https://agents.example.com/hook --event document.created --agent 12',
-  run({ options, terminal, withDatabase }) {
+  run({ options, terminal, place, withDatabase }) {
     const events = HOOK_EVENTS.filter((event) => options.event.flat().includes(event))
     const company_id = options.company ?? null
     const agent_id = options.agent ?? null
@@ -45,7 +45,7 @@ Standard Webhooks say. What does not arrive is tried again, eight times within a
     }
     return withDatabase({ mustExist: false }, async (db, { clock }) => {
       const hook = { url: options.url, events, company_id, agent_id }
-      const key = await needHookKey(options['data-dir'])
+      const key = await neededHookKey(place())
       const { id, secret } = await createHook(db, key, hook, clock().toISOString())
       terminal.err(
         `Hook ${id}, its secret is shown only now: the receiver checks signatures with it. cambista hook test ${id} tries it.\n`,
@@ -60,12 +60,12 @@ export const hookList = command({
   name: 'hook list',
   positionals: [],
   summary: 'list the hooks: what each is told, how many messages wait, whether they arrive',
-  options: [...PLACE, 'json'],
+  options: [...HOOKS_PLACE, 'json'],
   changesData: false,
   example: 'cambista hook list',
-  run({ options, terminal, withDatabase }) {
+  run({ options, terminal, place, withDatabase }) {
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
-      const key = readHookKey(options['data-dir'])
+      const key = hookKeyOf(place())
       const readable = new Set(
         (await selectHooks(db)).filter((hook) => secretsOf(hook, key, clock())).map(({ id }) => id),
       )
@@ -115,14 +115,14 @@ export const hookRotate = command({
   summary: 'give a hook a new secret, shown this once; the one before signs too for a while',
   about: `For --overlap each message has two signatures, so that its receiver can change over at any time. After a restore the
 secrets of before cannot be read, because hook.key is in no backup: then the new one alone signs, and what waits is sent.`,
-  options: ['overlap', ...PLACE, 'json'],
+  options: ['overlap', ...HOOKS_PLACE, 'json'],
   changesData: true,
   example: 'cambista hook rotate 3 --overlap 7d',
-  run({ options, positionals, terminal, withDatabase }) {
+  run({ options, positionals, terminal, place, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
-      const key = await needHookKey(options['data-dir'])
+      const key = await neededHookKey(place())
       const how = { overlapMs: options.overlap, now: clock() }
       const { secret, formerEndsAt } = await rotateHook(db, key, hook, how)
       const former =

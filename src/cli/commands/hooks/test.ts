@@ -6,9 +6,9 @@ import { secretsOf } from '../../../domain/hooks/seal.ts'
 import { makeCode } from '../../../domain/secrets.ts'
 import { AppError } from '../../../errors.ts'
 import { post } from '../../../hooks/post.ts'
-import { readHookKey } from '../../../store/hooks/key.ts'
+import { hookKeyOf } from '../../../store/hooks/key.ts'
 import { command, printResult } from '../../command.ts'
-import { PLACE } from '../../place/options.ts'
+import { HOOKS_PLACE } from '../../place/options.ts'
 import { parseId } from '../positionals.ts'
 import { needHook } from './hook.ts'
 
@@ -20,15 +20,15 @@ export const hookTest = command({
   summary: 'send a hook a message of type test now: exit 0 if it arrives, else 1 and why not',
   about: `The message is sent by this command, not by the server. When it arrives, a hook that was off is on again, and the
 server sends what waits for it at once.`,
-  options: [...PLACE, 'json'],
+  options: [...HOOKS_PLACE, 'json'],
   changesData: true,
   example: 'cambista hook test 3',
-  run({ options, positionals, terminal, withDatabase }) {
+  run({ options, positionals, terminal, place, withDatabase }) {
     const id = parseId(positionals[0])
     return withDatabase({ mustExist: true }, async (db, { clock }) => {
       const hook = await needHook(db, id)
       const now = clock()
-      const secrets = secretsOf(hook, readHookKey(options['data-dir']), now)
+      const secrets = secretsOf(hook, hookKeyOf(place()), now)
       if (!secrets) {
         const advice = { about: 'hook-secret', id } as const
         throw new AppError('failed', `the secret of hook ${id} cannot be read`, { advice })

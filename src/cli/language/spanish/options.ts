@@ -64,6 +64,8 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   'blobs-shared': 'ese directorio lo ven todos los nodos, por ejemplo por NFS',
   's3-endpoint': 'dirección de un almacén S3 que no es de AWS',
   's3-region': 'región del bucket; si no se indica, la de AWS_REGION',
+  'hook-key-file':
+    'archivo con la llave de los secretos de los hooks en esa base de datos, por ejemplo la que da openssl rand -base64 32; la misma para todos los nodos',
   'keep-removed':
     'por cuántos días se conservan los contenidos eliminados junto a esa base de datos, que puede volver a un momento anterior',
   from: 'primer día del rango que se lee',
