@@ -45,6 +45,7 @@ const LAYERS = [
     'blobs',
     'postgres',
     'sqlite',
+    'move',
   ],
   'spreadsheets',
   'json',

@@ -7,6 +7,7 @@ import { certCreate } from './commands/certificates/cert.ts'
 import { compatCert } from './commands/certificates/stand-in.ts'
 import { completionOf } from './commands/completion.ts'
 import { databaseMigrate, databaseRestored } from './commands/database/database.ts'
+import { migrate } from './commands/database/move.ts'
 import { demo } from './commands/demo.ts'
 import { agentActivate, agentCreate, agentDeactivate, agentList } from './commands/directory/agent.ts'
 import { companyCreate, companyList, companyUpdate } from './commands/directory/company.ts'
@@ -96,7 +97,7 @@ export const GROUPS = [
     ],
   },
   { title: 'Back up and restore', commands: [backupCreate, backupVerify, backupRestore] },
-  { title: 'Let several machines share the data', commands: [databaseMigrate, databaseRestored] },
+  { title: 'Let several machines share the data', commands: [migrate, databaseMigrate, databaseRestored] },
   { title: 'This program', commands: [manual, completionOf(() => COMMANDS), version] },
 ] as const satisfies readonly CommandGroup[]
 

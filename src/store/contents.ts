@@ -67,6 +67,14 @@ export async function* selectContents(db: Db): AsyncGenerator<Content> {
   }
 }
 
+export async function countContents(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('attachments')
+    .select((of) => of.fn.count<number>('sha256').distinct().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** The SHA-256 that rows name and that begin with these digits. */
 export async function selectNamedBlobs(db: Db, digits: string): Promise<Set<string>> {
   const rows = await db

@@ -1,10 +1,14 @@
 // The data revision: a number that rises with every transaction that changes rates or the catalogue.
 
-import type { Db } from './tables.ts'
+import type { Db, Row } from './tables.ts'
 
 export async function selectMeta(db: Db): Promise<{ revision: number; epoch: string }> {
   const row = await db.selectFrom('meta').select(['data_revision', 'epoch']).executeTakeFirstOrThrow()
   return { revision: row.data_revision, epoch: row.epoch }
+}
+
+export function selectMetaRow(db: Db): Promise<Row<'meta'>> {
+  return db.selectFrom('meta').selectAll().executeTakeFirstOrThrow()
 }
 
 /** Raises the data revision, inside the transaction that changed the data, and returns the new one. */

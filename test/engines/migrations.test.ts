@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { atomically } from '../../src/store/engine.ts'
 import { SHARED_MIGRATIONS, schemaOf } from '../../src/store/migrations.ts'
-import { statementsOfMigration } from '../../src/store/postgres/schema.ts'
+import { clusterSchema, statementsOfMigration } from '../../src/store/postgres/schema.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { startProxy } from '../support/postgres/proxy.ts'
 import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
@@ -29,6 +29,8 @@ INSERT INTO labels (id, name) VALUES (1, 'first') ON CONFLICT DO NOTHING;
 const REMOVED = { sql: 'DROP INDEX keys_by_label; ALTER TABLE tokens DROP COLUMN label;', oldest: NEXT ?? 0 }
 const NEW = { migrations: [...SHARED_MIGRATIONS, ADDED] }
 const NEWEST = { migrations: [...SHARED_MIGRATIONS, ADDED, REMOVED] }
+// Each ends a version with a statement and a commit; and some are left over.
+const STATEMENTS = clusterSchema().length + NEWEST.migrations.flatMap(statementsOfMigration).length + 8
 const UNFINISHED = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
   where not indisvalid and relnamespace = current_schema()::regnamespace`
 
@@ -83,7 +85,9 @@ test('ten nodes of a new version that start at once upgrade an older database on
 })
 
 test('an upgrade that dies at any statement, before it or after, is ended by the next node', async (t) => {
-  const cases = ['cut', 'lose'].flatMap((fate) => Array.from({ length: 30 }, (_, at) => ({ fate, at })))
+  const cases = ['cut', 'lose'].flatMap((fate) =>
+    Array.from({ length: STATEMENTS }, (_, at) => ({ fate, at })),
+  )
   const died = await inTurns(6, cases, async ({ fate, at }) => {
     const url = await postgresSchemaFor(t)
     const old = await openNode(t, url)

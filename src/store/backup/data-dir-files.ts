@@ -8,7 +8,16 @@ import { takeFileLock } from '../sqlite/lock.ts'
 import { UNFINISHED_COPY } from '../sqlite/migration-copy.ts'
 
 /** `copy`: made before a migration. `temporary`: of an upload, or of a copy that is being made. */
-export type Kind = 'directory' | 'database' | 'lock' | 'key' | 'copy' | 'blob' | 'temporary' | 'unknown'
+export type Kind =
+  | 'directory'
+  | 'database'
+  | 'lock'
+  | 'key'
+  | 'copy'
+  | 'note'
+  | 'blob'
+  | 'temporary'
+  | 'unknown'
 
 export type Entry = { path: string; name: string; kind: Kind; stats: Stats }
 
@@ -16,6 +25,7 @@ const TOP: readonly [RegExp, Kind][] = [
   [/^cambista\.db(-wal|-shm|-journal)?$/, 'database'],
   [/^(serve\.(lock|url)|sync\.lock)$/, 'lock'],
   [/^hook\.key$/, 'key'],
+  [/^MOVED$/, 'note'],
   [UNFINISHED_COPY, 'temporary'],
   [/^cambista\.db\.v\d+-.*\.bak$/, 'copy'],
 ]

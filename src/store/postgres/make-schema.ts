@@ -16,12 +16,19 @@ const TRY_AGAIN_MS = 50
 // Even `if not exists` finds that another session made it meanwhile: as a row that is there, or as a table.
 const MADE_MEANWHILE = /^PG_(23505|42P07|42710)$/
 
-export type Versions = { schema: number; isKnown: boolean }
+export type Versions = {
+  schema: number
+  isKnown: boolean
+  /** The epoch of the data directory whose data are not all here yet. */
+  movingFrom: string | null
+}
 
 export type SchemaOptions = {
   migrations?: readonly Migration[]
   /** False: what is not as this program needs it is left so, and refused. */
   migrate?: boolean
+  /** The epoch of a data directory whose data are to be moved into the database. */
+  movingFrom?: string
   leaseTimes?: LeaseTimes
 }
 
@@ -31,18 +38,18 @@ export async function versionsOf(db: Db, migrations = SHARED_MIGRATIONS): Promis
   const columns = await ask(
     db,
     `select 1 from information_schema.columns
-     where table_schema = current_schema() and table_name = 'meta' and column_name = 'oldest_program'`,
+     where table_schema = current_schema() and table_name = 'meta' and column_name = 'moving_from'`,
   )
   if (columns.rows.length === 0) return undefined
-  const { rows } = await ask<{ schema_version: number; oldest_program: number }>(
+  const { rows } = await ask<{ schema_version: number; oldest_program: number; moving_from: string | null }>(
     db,
-    'select schema_version, oldest_program from meta',
+    'select schema_version, oldest_program, moving_from from meta',
   )
   const [row] = rows
   if (!row) return undefined
-  const { schema_version: schema, oldest_program: oldest } = row
+  const { schema_version: schema, oldest_program: oldest, moving_from: movingFrom } = row
   const own = schemaOf(migrations)
-  return { schema, isKnown: schema === own || (schema > own && oldest <= own) }
+  return { schema, isKnown: schema === own || (schema > own && oldest <= own), movingFrom }
 }
 
 /**
@@ -51,14 +58,15 @@ export async function versionsOf(db: Db, migrations = SHARED_MIGRATIONS): Promis
  *   change
  */
 export async function makeSchema(db: Db, changes: Db, options: SchemaOptions = {}): Promise<void> {
-  const { migrations = SHARED_MIGRATIONS, migrate = true, leaseTimes = LEASE_TIMES } = options
+  const { migrations = SHARED_MIGRATIONS, migrate = true, movingFrom } = options
   const until = performance.now() + PATIENCE_MS
   while (true) {
     const versions = await versionsOf(db, migrations)
+    refuseMoving(versions, movingFrom)
     if (versions?.isKnown) return
     await refuseForeign(db, versions, migrations)
     if (!migrate) throw notMigrated(versions, migrations)
-    if (await madeAlone(db, changes, migrations, leaseTimes)) return
+    await madeAlone(db, changes, options)
     if (performance.now() > until) {
       throw new AppError(
         'failed',
@@ -114,25 +122,30 @@ async function refuseForeign(
   )
 }
 
-/** Whether the schema is made now; false: another node makes it. */
-async function madeAlone(
-  db: Db,
-  changes: Db,
-  migrations: readonly Migration[],
-  leaseTimes: LeaseTimes,
-): Promise<boolean> {
-  if (!(await made(db, leasesTable()))) return false
+function refuseMoving(versions: Versions | undefined, movingFrom: string | undefined): void {
+  if (!versions || versions.movingFrom === (movingFrom ?? null)) return
+  throw new AppError(
+    'failed',
+    movingFrom === undefined || versions.movingFrom !== null
+      ? 'the data of a data directory are being moved into this database: wait for the end of cambista migrate there, or call it again'
+      : 'the database is in use already: a data directory is moved into an empty one',
+  )
+}
+
+/** Makes it, unless another node does. */
+async function madeAlone(db: Db, changes: Db, options: SchemaOptions): Promise<void> {
+  const { migrations = SHARED_MIGRATIONS, leaseTimes = LEASE_TIMES, movingFrom } = options
+  if (!(await made(db, leasesTable()))) return
   const lock = await takeLease(db, 'migrate', leaseTimes)
-  if (!lock) return false
+  if (!lock) return
   try {
     const versions = await versionsOf(db, migrations)
-    if (versions?.isKnown) return true // by the holder before
-    for (const { statement, ends } of stepsFrom(versions?.schema, migrations)) {
+    if (versions?.isKnown) return // by the holder before
+    for (const { statement, ends } of stepsFrom(versions?.schema, migrations, movingFrom)) {
       lock.lost.throwIfAborted()
       if (ends) await atomically(db, (trx) => ask(trx, statement), lock)
       else await runStatement(changes, statement)
     }
-    return true
   } finally {
     await lock.release()
   }

@@ -9,6 +9,8 @@ ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_version BIGINT NOT NULL DEFAULT
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS oldest_program BIGINT NOT NULL DEFAULT 0;
 -- When the store of contents was last compared with the rows.
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_listed_at TEXT;
+-- The epoch of the data directory whose data are being moved here, until all are; no node may start before.
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS moving_from TEXT;
 
 -- Tasks that one node at a time has. A row stays when its holder lets go, so that `fence` never begins anew: each
 -- transaction of a task asks for the fence that it was given, and a holder that slept past its lease writes nothing.

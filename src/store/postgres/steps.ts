@@ -17,12 +17,17 @@ const PATIENCE_MS = 60_000
 const TRY_AGAIN_MS = 200
 const INDEX = /^CREATE (?:UNIQUE )?INDEX (?=IF NOT EXISTS (\w+))/
 
-/** `schema`: what the database has; undefined: nothing. */
-export function stepsFrom(schema: number | undefined, migrations: readonly Migration[]): Step[] {
+/** `schema`: what the database has; undefined: nothing. `movingFrom`: an epoch, whose data it is made for. */
+export function stepsFrom(
+  schema: number | undefined,
+  migrations: readonly Migration[],
+  movingFrom?: string,
+): Step[] {
   if (schema === undefined) {
-    const versions = `${schemaOf(migrations)}, ${oldestOf(migrations)}`
-    const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program)
-  values (1, 1, '${makeEpoch()}', ${versions}) on conflict do nothing`
+    const moving = movingFrom === undefined ? 'null' : `'${movingFrom.replaceAll("'", "''")}'`
+    const values = `1, 1, '${makeEpoch()}', ${schemaOf(migrations)}, ${oldestOf(migrations)}, ${moving}`
+    const row = `insert into meta (id, data_revision, epoch, schema_version, oldest_program, moving_from)
+  values (${values}) on conflict do nothing`
     return [...postgresSchema().map((statement) => ({ statement })), { statement: row, ends: true }]
   }
   return migrations.flatMap((migration, at) => {

@@ -17,6 +17,7 @@ import { sql } from 'kysely'
 import { readAsset } from '../../assets.ts'
 import { AppError, codeOf, reasonOf } from '../../errors.ts'
 import { diskError, isBusy } from '../../storage-error.ts'
+import { refuseMoved } from '../move/moved-note.ts'
 import type { Db } from '../tables.ts'
 import { PATIENCE_MS, queriesOver, TRY_AGAIN_MS } from './driver.ts'
 import { copyBeforeMigration, newerSchema } from './migration-copy.ts'
@@ -32,6 +33,8 @@ export type Upgrade = { from: number; to: number; copy: string }
 
 export type OpenOptions = {
   mustExist?: boolean
+  /** For a move that goes on: the directory may say already that its data are elsewhere. */
+  isMoving?: boolean
   upgraded?: ((upgrade: Upgrade) => void) | undefined
   /** How long what another process blocks is tried; five seconds unless told. */
   patienceMs?: number | undefined
@@ -40,12 +43,14 @@ export type OpenOptions = {
 /**
  * Opens the database of a data directory, making both when they are not there (directory 0700, file 0600). One of an
  * older schema is copied beside itself and brought up to date; `upgraded` is told.
- * @throws AppError `failed` when it cannot be opened, is of a newer schema, or (`mustExist`) is not there
+ * @throws AppError `failed` when it cannot be opened, is of a newer schema, was moved elsewhere, or (`mustExist`) is not
+ *   there
  */
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
   const { patienceMs = PATIENCE_MS } = options
   const path = join(dataDir, DATABASE_FILE)
   if (options.mustExist && !existsSync(path)) throw missing(dataDir, path)
+  if (!options.isMoving) refuseMoved(dataDir)
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)

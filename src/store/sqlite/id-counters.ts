@@ -2,7 +2,9 @@
 // two things: not after a restore, which leaves out what was given since the backup, and not after a migration.
 
 import type Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
 import { raisedAbove } from '../ids.ts'
+import type { Db } from '../tables.ts'
 
 /** The highest id that each table has given out so far. */
 export type Counters = Record<string, number>
@@ -15,6 +17,12 @@ export function readCounters(sqlite: Sqlite.Database): Counters {
     .all() as string[]
   const counter = sqlite.prepare('select coalesce(max(seq), 0) from sqlite_sequence where name = ?').pluck()
   return Object.fromEntries(tables.map((table) => [table, Number(counter.get(table))]))
+}
+
+/** The same of an open database, without the tables that never had a row. */
+export async function selectCounters(db: Db): Promise<Counters> {
+  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(db)
+  return Object.fromEntries(rows.map(({ name, seq }) => [name, seq]))
 }
 
 /** Moves each counter above what it is and what `above` says. */

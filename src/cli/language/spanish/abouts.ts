@@ -129,6 +129,11 @@ Con --without-damaged se restaura todo menos los contenidos que faltan o están 
 falla. Junto al directorio de datos, <data-dir>.damaged.json enumera entonces los documentos que perdieron su
 contenido, <data-dir>.damaged/ tiene los archivos alterados, y el código de salida es 3. Un contenido así se responde
 con 410, y se recupera al cargar de nuevo los mismos bytes.`,
+  migrate: `El servidor del directorio de datos debe estar detenido, y la base de datos, vacía. Tipos de cambio, documentos, claves,
+tokens, avisos, eventos y todo lo demás pasan con sus ids; se comparan ambos lados; después el directorio ya no se
+sirve, como dice su archivo MOVED, y los nodos pueden iniciar con la base de datos. Si se interrumpe, el mismo comando
+continúa donde quedó, y hasta que termine se puede seguir sirviendo el directorio. Los contenidos que faltan o están
+alterados se nombran y desde entonces se responden con 410; el código de salida es 3.`,
   'database migrate': `El servidor hace lo mismo al iniciar, salvo con --no-migrate. Los nodos de la versión anterior pueden seguir en marcha
 mientras tanto. Si se interrumpe, el mismo comando continúa donde quedó.`,
   'database restored': `Para cuando el administrador devolvió la base de datos a un momento anterior. Antes de iniciar ningún nodo: los ids

@@ -86,6 +86,8 @@ export const SUMMARIES: Record<CommandName, string> = {
     'verifica el respaldo más reciente de un juego, o el que indique DIR: la base de datos y cada byte de los documentos',
   'backup restore':
     'crea un directorio de datos nuevo con el respaldo más reciente de un juego, o con el que indique DIR',
+  migrate:
+    'traslada un directorio de datos a una base de datos y a un lugar para los contenidos que varios nodos comparten',
   'database migrate':
     'crea las tablas de una base de datos que varios nodos comparten, o las lleva a esta versión',
   'database restored':

@@ -130,6 +130,9 @@ export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
   'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
   mcp: { url: 'dirección del servidor al que se pregunta' },
+  migrate: {
+    to: 'la PostgreSQL a la que van los datos; si no se indica, la de --database o --database-file',
+  },
   'database migrate': { 'dry-run': 'solo imprime el SQL' },
   import: { 'dry-run': 'solo cuenta lo que se guardaría' },
   'cert create': {

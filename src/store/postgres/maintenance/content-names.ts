@@ -51,3 +51,13 @@ export async function selectKnownNames(db: Db, names: readonly string[]): Promis
   )
   return new Set(rows.map(({ name }) => name))
 }
+
+/** Which of these contents have a row. */
+export async function selectSentAmong(db: Db, hashes: readonly string[]): Promise<Set<string>> {
+  const { rows } = await ask<Pick<Content, 'sha256'>>(
+    db,
+    'select sha256 from contents where sha256 = any($1)',
+    [hashes],
+  )
+  return new Set(rows.map(({ sha256 }) => sha256))
+}

@@ -66,7 +66,8 @@ async function renew(trx: Db): Promise<Renewed> {
     `delete from removed_objects as removed using contents
      where contents.object = removed.object or (contents.object is null and contents.sha256 = removed.object)`,
   )
-  await ask(trx, 'delete from login_links') // one that was used since may be among them
+  // A link that was used since, or a session that was ended, may be among them.
+  for (const table of ['login_links', 'page_tickets', 'page_sessions']) await ask(trx, `delete from ${table}`)
   const ids: Record<string, number> = {}
   const counted = new Set(tablesWithCounters())
   for (const { table, given, highest } of await selectSequences(trx)) {

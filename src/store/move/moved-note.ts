@@ -1,0 +1,32 @@
+// The file MOVED of a data directory whose data are elsewhere by now. Who serves what is left would answer, and take in, what
+// no other node knows.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { flush } from '../../file-hash.ts'
+
+export const MOVED_FILE = 'MOVED'
+
+/** @param to where they are, in words without a password */
+export async function writeMovedNote(dataDir: string, to: string, at: Date): Promise<void> {
+  const path = join(dataDir, MOVED_FILE)
+  const text = `The data of this directory are in ${to} since ${at.toISOString()}.
+What is here is as it was then. Nothing serves it while this file is here.
+`
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true })
+  await rename(`${path}.new`, path)
+  await flush(dataDir)
+}
+
+/** @throws AppError `failed` when the data of the directory are elsewhere */
+export function refuseMoved(dataDir: string): void {
+  const path = join(dataDir, MOVED_FILE)
+  if (!existsSync(path)) return
+  const [first = ''] = readFileSync(path, 'utf8').split('\n')
+  throw new AppError(
+    'failed',
+    `${first.replace('this directory', dataDir)} Serve them with --database (${path})`,
+  )
+}

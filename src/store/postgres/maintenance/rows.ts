@@ -1,0 +1,36 @@
+// Rows as another database had them, with their ids.
+
+import { AppError, codeOf } from '../../../errors.ts'
+import type { Db } from '../../tables.ts'
+import { ask } from '../ask.ts'
+
+const NOT_A_TEXT = /^PG_(22P05|22021)$/
+
+/** All of them or none, in one statement. @throws AppError `failed` for a text that PostgreSQL cannot hold */
+export async function insertRows(
+  db: Db,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Record<string, unknown>[],
+): Promise<void> {
+  const names = columns.join(', ')
+  try {
+    await ask(
+      db,
+      `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::json)`,
+      [JSON.stringify(rows.map(withBytesAsText))],
+    )
+  } catch (error) {
+    if (!NOT_A_TEXT.test(codeOf(error))) throw error
+    const words = `a row of ${table} has a text with the character NUL, which PostgreSQL cannot hold`
+    throw new AppError('failed', `${words}: correct it in the data directory`, { cause: error })
+  }
+}
+
+function withBytesAsText(row: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(row)
+  if (!entries.some(([, value]) => Buffer.isBuffer(value))) return row
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value]),
+  )
+}

@@ -1,0 +1,236 @@
+// A data directory that goes to a database and a store of contents that several nodes share: everything arrives, once, however
+// often it was cut off; and from then on the one serves, and not the other.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { readAsset } from '../../src/assets.ts'
+import { type MoveRequest, moveDataDir } from '../../src/domain/move/move.ts'
+import { openContents } from '../../src/store/blobs/open.ts'
+import { blobPath } from '../../src/store/blobs/place.ts'
+import { MOVED_TABLES } from '../../src/store/move/all-rows.ts'
+import { selectSequences } from '../../src/store/postgres/maintenance/sequences.ts'
+import { DATABASE_FILE } from '../../src/store/sqlite/database.ts'
+import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
+import { type Filled, fillDirectory } from '../support/move/filled-directory.ts'
+import { openNode } from '../support/postgres/database.ts'
+import { startProxy } from '../support/postgres/proxy.ts'
+import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { runCommand, until } from '../support/terminal.ts'
+
+const SMALL = { rates: 2500, documents: 90 }
+const KILLS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 5
+const STEP = process.env.CAMBISTA_TORTURE === 'long' ? 7 : 25
+
+test('every table of a data directory is moved, after those that it refers to', () => {
+  const database = new Sqlite(':memory:')
+  database.exec(readAsset('schema.sql'))
+  const tables = database
+    .prepare(
+      `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'meta'`,
+    )
+    .pluck()
+    .all() as string[]
+  assert.deepEqual([...MOVED_TABLES].sort(), tables.sort())
+  for (const [at, table] of MOVED_TABLES.entries()) {
+    const parents = database.prepare(`select "table" from pragma_foreign_key_list(?)`).pluck().all(table)
+    for (const parent of parents) assert.ok(MOVED_TABLES.indexOf(parent as never) < at, `${table} ${parent}`)
+  }
+})
+
+test('all arrives with its ids, what is lost is known, and the directory is served no more', async (t) => {
+  const { dataDir, folder, url, filled } = await prepared(t)
+  const moved = await move({ dataDir, folder, url })
+  assert.deepEqual(
+    moved.lost.map(({ sha256, fault }) => [sha256, fault.replace(/ \(.+/, '')]).sort(),
+    [
+      [filled.altered, 'is altered'],
+      [filled.missing, 'is missing'],
+    ].sort(),
+  )
+  await assertMoved(t, { dataDir, folder, url, filled })
+  await assert.rejects(openSqliteEngine(dataDir), /are in .+ since 20.+Serve them with --database/)
+  const end = await runCommand(['key', 'create', 'a', '--data-dir', dataDir])
+  assert.equal(end.code, 1)
+  assert.match(end.err, /MOVED/)
+  await assert.rejects(move({ dataDir, folder, url }), /in use already/)
+})
+
+test('a move that is killed at any time goes on, and until its end the directory is the one to serve', async (t) => {
+  const { dataDir, folder, url, filled } = await prepared(t)
+  const proxy = await startProxy(t, url)
+  let kills = 0
+  for (let last = STEP; last <= KILLS * STEP; last += STEP) {
+    const child = spawnMigrate({ dataDir, folder, url: proxy.url })
+    let statements = 0
+    proxy.decide(() => {
+      statements += 1
+      if (statements === last) child.kill('SIGKILL')
+      return 'pass'
+    })
+    const [code] = await once(child, 'exit')
+    if (code !== null) break
+    kills += 1
+    await until(() => takeable(url)) // the connection of the dead, which may still commit
+    if (existsSync(join(dataDir, 'MOVED'))) continue
+    await (await openSqliteEngine(dataDir, { server: true })).close()
+    const state = await ask(url, 'select moving_from from meta').catch(() => [])
+    if (state.length > 0) await assert.rejects(openNode(t, url), /are being moved into this database/)
+  }
+  assert.equal(kills, KILLS)
+  proxy.decide(() => 'pass')
+  if (!(await isOver(url))) await move({ dataDir, folder, url })
+  await assertMoved(t, { dataDir, folder, url, filled })
+})
+
+test('a directory that was served after its move was begun is not taken for what it was', async (t) => {
+  const { dataDir, folder, url } = await prepared(t)
+  const stop = new AbortController()
+  const progress = (what: string) => what === 'agents' && stop.abort()
+  await assert.rejects(
+    move({ dataDir, folder, url, progress, signal: stop.signal }),
+    /stopped before the end/,
+  )
+  const database = new Sqlite(join(dataDir, DATABASE_FILE))
+  database.exec(`update rates set value = '9' where series_id = 3 and rate_date = '1983-01-02'`)
+  database.close()
+  await assert.rejects(
+    move({ dataDir, folder, url }),
+    /rows of rates are not the .+ begin anew with an empty database/,
+  )
+  assert.equal(existsSync(join(dataDir, 'MOVED')), false)
+})
+
+test('what cannot be moved is said, and nothing is changed', async (t) => {
+  const { dataDir, folder, url } = await prepared(t)
+  const server = await openSqliteEngine(dataDir, { server: true })
+  await assert.rejects(move({ dataDir, folder, url }), /in use by another server/)
+  const sync = await server.takeLock('sync')
+  await server.close()
+  await assert.rejects(move({ dataDir, folder, url }), /a sync is running/)
+  await sync?.release()
+  const used = await postgresSchemaFor(t)
+  await openNode(t, used)
+  await assert.rejects(move({ dataDir, folder, url: used }), /in use already/)
+  assert.deepEqual(await ask(url, 'select 1 from pg_tables where schemaname = current_schema()'), [])
+  const database = new Sqlite(join(dataDir, DATABASE_FILE))
+  database.exec(`update owners set name = 'a' || char(0) || 'b'`)
+  database.close()
+  await assert.rejects(move({ dataDir, folder, url }), /a row of owners has a text with the character NUL/)
+  const end = await runCommand(['migrate', '--data-dir', dataDir])
+  assert.equal(end.code, 2)
+  assert.match(end.err, /where to\?/)
+})
+
+test('contents that are in the shared folder already stay where they are', async (t) => {
+  const { dataDir, url, filled } = await prepared(t)
+  const folder = join(dataDir, 'blobs')
+  const inode = statSync(blobPath(folder, filled.contents[0] ?? '')).ino
+  await move({ dataDir, folder, url })
+  assert.equal(statSync(blobPath(folder, filled.contents[0] ?? '')).ino, inode)
+  await assertMoved(t, { dataDir, folder, url, filled })
+})
+
+test('the command says what it moved', async (t) => {
+  const { dataDir, folder, url } = await prepared(t)
+  const words = ['migrate', '--to', url, '--blobs', folder, '--blobs-shared', '--data-dir', dataDir]
+  const end = await runCommand(words)
+  assert.equal(end.code, 3, end.err)
+  assert.match(end.err, /content [0-9a-f]{64} is missing: it is not moved/)
+  assert.match(end.out, /is moved to .+: \d+ rows \(2500 rates, 90 documents\), 47 contents of \d+ bytes/)
+  assert.match(end.out, /hook\.key/)
+})
+
+async function prepared(t: TestContext) {
+  const dataDir = temporaryDirectory(t)
+  const filled = await fillDirectory(dataDir, SMALL)
+  return { dataDir, filled, folder: temporaryDirectory(t), url: await postgresSchemaFor(t) }
+}
+
+type Where = { dataDir: string; folder: string; url: string }
+
+function move({ dataDir, folder, url, ...more }: Where & Partial<Pick<MoveRequest, 'progress' | 'signal'>>) {
+  return moveDataDir({
+    ...{ dataDir, to: { dataDir, database: url, blobs: { folder } } },
+    ...{ signal: new AbortController().signal, progress: () => {}, ...more },
+  })
+}
+
+function spawnMigrate({ dataDir, folder, url }: Where): ChildProcess {
+  const args = ['bin/cambista.ts', 'migrate', '--data-dir', dataDir, '--blobs', folder, '--blobs-shared']
+  const env = { PATH: process.env.PATH, CAMBISTA_DATABASE: url }
+  return spawn(process.execPath, args, { env, stdio: 'ignore', cwd: join(import.meta.dirname, '../..') })
+}
+
+async function takeable(url: string): Promise<boolean> {
+  const tables = await ask(
+    url,
+    `select 1 from pg_tables where schemaname = current_schema() and tablename = 'leases'`,
+  )
+  if (tables.length > 0) await ask(url, `update leases set expires_at = clock_timestamp() - interval '1 s'`)
+  return true
+}
+
+async function isOver(url: string): Promise<boolean> {
+  const rows = await ask(url, 'select 1 from meta where moving_from is null').catch(() => [])
+  return rows.length > 0
+}
+
+/** Row by row, column by column; contents; ids that are given next; and that nodes may start. */
+async function assertMoved(t: TestContext, { dataDir, folder, url, filled }: Where & { filled: Filled }) {
+  const source = new Sqlite(join(dataDir, DATABASE_FILE), { readonly: true })
+  t.after(() => source.close())
+  const lost = new Set([filled.altered, filled.missing])
+  for (const table of MOVED_TABLES) {
+    const there = source.prepare(`select * from ${table}`).all() as Record<string, unknown>[]
+    assert.ok(there.length > 0, table)
+    const columns = Object.keys(there[0] ?? {})
+    const here = (await ask(url, `select ${columns.join(', ')} from ${table}`)).filter(
+      ({ sha256 }) => table !== 'lost_contents' || !lost.has(String(sha256)),
+    )
+    assert.deepEqual(textsOf(here, columns), textsOf(there, columns), table)
+  }
+  const node = await openNode(t, url)
+  assert.equal(await node.isReady(), true)
+  const [meta] = await ask(url, 'select * from meta')
+  const before = source.prepare('select * from meta').get() as Record<string, unknown>
+  assert.notEqual(meta?.epoch, before.epoch)
+  for (const name of ['data_revision', 'record_from', 'coverage_from']) {
+    assert.equal(Number(meta?.[name]), before[name], name)
+  }
+  const given = new Map((await selectSequences(node.db)).map(({ table, given }) => [table, given]))
+  assert.equal(given.get('companies'), 900, 'an id that was deleted is not given again')
+  for (const [table, last] of given) {
+    const { highest } = source.prepare(`select coalesce(max(id), 0) as highest from ${table}`).get() as {
+      highest: number
+    }
+    assert.ok(last >= highest, table)
+  }
+  const leases = await ask(
+    url,
+    `select id from documents where lease_ends > clock_timestamp() + interval '5 minutes'`,
+  )
+  assert.deepEqual(leases, [{ id: '1' }], 'a claim has its whole lease again')
+  assert.deepEqual(
+    (await ask(url, 'select sha256 from contents order by 1')).map(({ sha256 }) => sha256),
+    filled.contents,
+  )
+  assert.equal((await ask(url, 'select 1 from lost_contents')).length, 3)
+  using contents = await openContents({ dataDir, blobs: { folder } }, node)
+  for (const sha256 of filled.contents) {
+    const hash = createHash('sha256')
+    for await (const chunk of (await contents.blobs.read(sha256))?.chunks() ?? []) hash.update(chunk)
+    assert.equal(hash.digest('hex'), sha256)
+  }
+}
+
+function textsOf(rows: readonly Record<string, unknown>[], columns: readonly string[]): string[] {
+  const text = (value: unknown) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value))
+  return rows.map((row) => columns.map((name) => text(row[name])).join('|')).sort()
+}

@@ -1,0 +1,105 @@
+// A data directory that has something in every table, and as many rates and documents as are asked for.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { blobPath } from '../../../src/store/blobs/place.ts'
+import { DATABASE_FILE, openDatabase } from '../../../src/store/sqlite/database.ts'
+
+const AT = '2026-03-24T12:00:00.000Z'
+const SERIES = 47
+
+export type Filled = { contents: string[]; altered: string; missing: string; knownLost: string }
+
+export async function fillDirectory(
+  dataDir: string,
+  { rates, documents }: { rates: number; documents: number },
+): Promise<Filled> {
+  await openDatabase(dataDir).destroy()
+  const db = new Sqlite(join(dataDir, DATABASE_FILE))
+  db.pragma('foreign_keys = on')
+  const contents: string[] = []
+  const [altered, missing, knownLost] = ['altered', 'missing', 'lost'].map((text) => hashOf(text)) as [
+    string,
+    string,
+    string,
+  ]
+  const put = (sha256: string, text: string) => {
+    const path = blobPath(join(dataDir, 'blobs'), sha256)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  put(altered, 'other')
+  db.transaction(() => {
+    db.exec(`
+      update meta set data_revision = 4711, record_from = 5, coverage_from = 7;
+      insert into providers (id, code, name, country) values (1, 'bccr', 'Banco', 'CR'), (9, 'x', 'X', 'CR');
+      insert into sync_runs (id, provider_id, trigger, status, message, started_at)
+        values (3, 1, 'cli', 'ok', 'ñandú "€" 日本 \\ ''', '${AT}'), (8, 1, 'cli', 'error', null, '${AT}');
+      insert into coverage_changes (changed_at, kind, days_from, days_to, series)
+        values (5, 'added', '2020-01-01', '2020-01-02', '[1,2]');
+      insert into catalogue_changes (changed_at, kind, provider_id) values (6, 'added', 1);
+      insert into record_gaps values (1, 2), (1, 3);
+      insert into api_keys (id, name, hash, created_at) values (5, 'k', 'h', '${AT}');
+      insert into companies (id, name, code, created_at, quota, used) values (7, 'Café Británico', 'A', '${AT}', 9007199254740991, 5);
+      insert into companies (id, name, code, created_at) values (900, 'gone', 'B', '${AT}');
+      delete from companies where id = 900;
+      insert into owners (id, name, created_at) values (2, 'O', '${AT}');
+      insert into agents (id, company_id, name, created_at) values (4, 7, 'A', '${AT}');
+      insert into tokens (id, name, hash, allow, created_at) values (6, 't', 'h', 'documents:POST', '${AT}');
+      insert into former_secrets (hash, key_id, ends_at) values ('f', 5, '${AT}');
+      insert into login_links (hash, key_id, ends_at) values ('${'b'.repeat(64)}', 5, '${AT}');
+      insert into events (id, at, kind, via, actor) values (12, '${AT}', 'deleted', 'cli', 'ana');
+      insert into idempotency values (6, 'Zoë', 'f', 'a', '${AT}'), (6, 'zoe', 'f', 'a', '${AT}'), (6, '~', 'f', 'a', '${AT}');
+      insert into hooks (id, url, events, secret, created_at) values (1, 'https://a', 'document.created', x'00ff10', '${AT}');
+      insert into hook_messages (hook_id, message_id, type, body, created_at, due_at) values (1, 'm', 't', '{}', '${AT}', '${AT}');
+      insert into hook_days values (1, '2026-03-24');
+      insert into lost_contents values ('${knownLost}', 'is missing', '${AT}');
+    `)
+    const series = db.prepare(
+      `insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
+       values (?, 1, ?, 'S', ?, 'CRC', 'venta')`,
+    )
+    const rate = db.prepare('insert into rates values (?, ?, ?, ?, ?)')
+    const cover = db.prepare(`insert into coverage values (?, 'answered', '1983-01-01', '2026-01-01')`)
+    for (let id = 1; id <= SERIES; id++) {
+      series.run(
+        id,
+        String(id),
+        `A${String.fromCharCode(65 + (id % 26))}${String.fromCharCode(65 + id / 26)}`,
+      )
+      cover.run(id)
+    }
+    for (let at = 0; at < rates; at++) {
+      const day = new Date(Date.UTC(1983, 0, 1) + Math.floor(at / SERIES) * 86_400_000)
+        .toISOString()
+        .slice(0, 10)
+      rate.run((at % SERIES) + 1, day, `${at}.5`, at % 9 === 0 ? 2 : null, 1_774_353_600_000 + at)
+    }
+    db.exec(`insert into rate_revisions (series_id, rate_date, kind, old_value, new_value, replaced_at, run_id)
+      values (1, '1983-01-01', 'correction', '1', '2', '${AT}', 3)`)
+    const attachment = db.prepare(
+      `insert into attachments (id, name, mimetype, size, sha256, created_at) values (?, 'a', 'text/plain', ?, ?, '${AT}')`,
+    )
+    const document = db.prepare(
+      `insert into documents (id, attachment_id, company_id, agent_id, owner_id, name, created_at, created_by, state, lease_seconds)
+       values (?, ?, 7, 4, 2, ?, '${AT}', 6, ?, ?)`,
+    )
+    for (let id = 1; id <= documents; id++) {
+      const text = `content ${Math.ceil(id / 2)} `.repeat(100) // every second one is of equal content
+      const special = [altered, missing, knownLost][id - documents + 2]
+      const sha256 = special ?? hashOf(text)
+      if (!special) contents.push(sha256)
+      if (!special) put(sha256, text)
+      attachment.run(id * 3, text.length, sha256)
+      document.run(id, id * 3, `document ${id}`, id === 1 ? 'claimed' : 'new', id === 1 ? 600 : null)
+    }
+  })()
+  db.close()
+  return { contents: [...new Set(contents)].sort(), altered, missing, knownLost }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
