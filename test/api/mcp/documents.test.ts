@@ -274,7 +274,7 @@ test('a lost content is said to be lost', async (t) => {
   const text = await refusalOf(client, 'read_document', { id })
   assert.match(text, /^The server could not do this/)
   assert.doesNotMatch(text, new RegExp(sha256))
-  assert.ok(app.logged.some((line) => line.includes('tool failed') && line.includes(sha256)))
+  await until(() => app.logged.some((line) => line.includes('tool failed') && line.includes(sha256)))
 })
 
 test('a token that is revoked while it waits is told so, and gets no document', async (t) => {

@@ -50,7 +50,9 @@ test('two nodes and commands work on one database and one folder, and no data di
     const answer = await fetch(upload, { method: 'POST', headers: { authorization }, body: 'Factura 1' })
     return answer.status === 200
   })
-  const list = await fetch(`${other.url}/api/v1/documents`, { headers: { authorization } })
+  const listed = () => fetch(`${other.url}/api/v1/documents`, { headers: { authorization } })
+  await until(async () => (await listed()).status === 200)
+  const list = await listed()
   const [first] = ((await list.json()) as { documents: { id: number }[] }).documents
   assert.ok(first)
   const content = await fetch(`${other.url}/api/v1/documents/${first.id}/content`, {

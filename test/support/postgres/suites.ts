@@ -14,6 +14,7 @@ export const LEFT_OUT: Record<string, string> = {
   'store/postgres/': 'asks no database',
   'store/blobs/': 'is of contents, wherever the rows are',
   'domain/backup/': 'is of backup sets, which only a data directory has',
+  'domain/documents/uploads-to-a-bucket.test.ts': 'has tables of its own for contents',
   'domain/doctor/': 'is of the doctor of a data directory',
   'api/documents/full-disk.test.ts': 'is of the disk under the file of the database',
   'api/documents/restored.test.ts': 'is of restored backup sets',
