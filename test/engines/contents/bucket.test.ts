@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { startPaperBucket } from '../support/bucket/paper-bucket.ts'
-import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand, startCommand, until } from '../support/terminal.ts'
+import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand, startCommand, until } from '../../support/terminal.ts'
 
 const SECRETS = /PAPERKEY|paper-secret/
 
