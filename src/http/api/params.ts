@@ -33,6 +33,7 @@ const FAULTS = {
   missing: 'is required',
 } as const
 
+const NO_ID = 2 ** 53 // beyond the safe integers; of a much greater number an engine would refuse the query
 const TRUE = new Set(['true', '1', 'yes', 'on'])
 const FALSE = new Set(['false', '0', 'no', 'off'])
 
@@ -152,13 +153,13 @@ export function booleanParam(description: string, ways = ': true/false, 1/0, yes
   )
 }
 
-/** An id. One beyond the safe integers is an id like another, of nothing. */
+/** An id. One beyond the safe integers is an id like another, of nothing: it is read as the first of these. */
 export function idParam(description: string) {
   return v.pipe(
     v.string(),
     v.metadata({ description, type: 'integer' }),
     v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
-    v.transform(Number),
+    v.transform((text) => Math.max(-NO_ID, Math.min(Number(text), NO_ID))),
   )
 }
 

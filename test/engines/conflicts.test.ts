@@ -1,0 +1,179 @@
+// A database of which each transaction is serializable, as others of its kind are by default, and that gives up a tenth of
+// all statements for others that run at the same time: nobody who asks the program hears of it, and nothing is lost or there twice.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startProxy } from '../support/postgres/proxy.ts'
+
+process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
+const { startTestApp, temporaryDirectory } = await import('../support/app.ts')
+const { batch, CREATE, fillDirectory, pdf, post, read, TOKENS } = await import('../support/directory.ts')
+const { startReceiver } = await import('../support/hooks/receiver.ts')
+const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { runJson } = await import('../support/company.ts')
+const { until } = await import('../support/terminal.ts')
+const { connect } = await import('../api/mcp/support.ts')
+const { signIn } = await import('../api/page/support.ts')
+
+type TestApp = Awaited<ReturnType<typeof startTestApp>>
+type Created = { created_documents: { id: number }[] }
+type Claimed = { id: number; claim_id: string }
+
+const SERIALIZABLE = '%20-c%20default_transaction_isolation%3Dserializable'
+const RATES = [
+  '/api/v1/rates/latest',
+  '/api/v1/rates/latest?as_of=2026-03-24T12:00:00Z',
+  '/api/v1/convert?amount=1&from=EUR&to=CRC',
+  '/api/v1/series/1/history',
+  '/api/v1/export.csv',
+  '/api/v1/revisions',
+  '/api/v1/sync/runs',
+  '/api/v1/scheduler',
+  '/api/v1/status',
+  '/api/v1/health',
+]
+const OF_DOCUMENTS = ['/api/v1/documents', '/api/v1/companies', '/api/v1/documents?state=done']
+let busy = 0
+
+test('on each route what the database gave up is done again, once', async (t) => {
+  const { app, conflicts } = await givingUp(t)
+  const receiver = await startReceiver(t)
+  await runJson(
+    app.dataDir,
+    'hook',
+    'create',
+    '--url',
+    receiver.url,
+    '--event',
+    'document.created,rates.published',
+  )
+  const before = conflicts()
+  const sync = app.sync({ from: '2026-02-01', to: '2026-03-24' })
+
+  const ids: number[] = []
+  await Promise.all(
+    Array.from({ length: 4 }, async (_, uploader) => {
+      for (let at = 0; at < 8; at++) {
+        const headers = { 'idempotency-key': `${uploader} ${at}` }
+        const answer = await answered(() =>
+          post(app, CREATE, batch(pdf(`a ${uploader} ${at}`), pdf('b')), headers),
+        )
+        ids.push(...((await answer.json()) as Created).created_documents.map(({ id }) => id))
+      }
+    }),
+  )
+  const { run } = await sync
+  // A window of days is one transaction of many statements: a run that could not store one says so, and is tried again.
+  if (run.status !== 'ok') assert.match(run.message ?? '', /The database is in use/)
+  const url = `/api/v1/documents?company_id=1&agent_id=1&owner_id=1&name=x.txt`
+  await answered(() => post(app, url, 'as it is', { 'content-type': 'text/plain' }))
+
+  const finished: number[] = []
+  await Promise.all(
+    [TOKENS.work, TOKENS.other].map(async (secret) => {
+      const headers = { authorization: `Bearer ${secret}` }
+      while (finished.length < ids.length + 1) {
+        const claim = { agent_id: 1, limit: 9, lease_seconds: 600 }
+        const answer = await answered(() => post(app, '/api/v1/documents/claim', claim, headers))
+        const { documents } = (await answer.json()) as { documents: Claimed[] }
+        for (const [at, { id, claim_id }] of documents.entries()) {
+          const work = (what: string, more: object = {}) =>
+            answered(() => post(app, `/api/v1/documents/${id}/${what}`, { claim_id, ...more }, headers))
+          if (at === 0) await work('extend', { lease_seconds: 700 })
+          if (at === 8) await work('release')
+          else {
+            await work('finish', { outcome: 'done' })
+            finished.push(id)
+          }
+        }
+      }
+    }),
+  )
+  assert.equal(new Set(finished).size, ids.length + 1, 'each is finished once')
+
+  for (const path of RATES) await answered(() => app.get(path))
+  for (const path of OF_DOCUMENTS) await answered(() => read(app, path))
+  const [first = 0, second = 0] = ids
+  await answered(() => read(app, `/api/v1/documents/${first}/content`))
+  const remove = { method: 'DELETE', headers: { authorization: `Bearer ${TOKENS.remove}` } }
+  await answered(() => fetch(`${app.app.url}/api/v1/documents/${second}`, remove))
+
+  const client = await connect(t, 'modern', {
+    app,
+    headers: { 'x-api-key': app.key, authorization: `Bearer ${TOKENS.ofAgent}` },
+  })
+  for (const [name, args] of [
+    ['get_rate', { base: 'USD', quote: 'CRC' }],
+    ['freshness', {}],
+    ['list_documents', {}],
+    ['read_document', { id: first }],
+    ['claim_documents', { agent_id: 1 }],
+  ] as const) {
+    const { isError, content } = await client.callTool({ name, arguments: args })
+    assert.ok(!isError, `${name}: ${JSON.stringify(content)}`)
+  }
+  const browser = await signIn(app.app.url, app.key)
+  for (const path of ['/session', '/api/v1/rates/latest']) {
+    const { status, body } = await browser.ask(path)
+    assert.equal(status, 200, `${path}: ${body}`)
+  }
+  assert.equal((await fetch(`${app.app.url}/metrics`)).status, 200)
+  assert.equal((await fetch(`${app.app.url}/readyz`)).status, 200)
+
+  const told = () =>
+    receiver.received.flatMap(({ body }) => (body.data as { document_ids?: number[] }).document_ids ?? [])
+  await until(() => new Set(told()).size === ids.length + 1)
+  const stored = await idsOf(app)
+  assert.deepEqual(
+    stored,
+    [...new Set(finished)].filter((id) => id !== second).sort((a, b) => a - b),
+  )
+  t.diagnostic(`${conflicts() - before} statements were given up; ${busy} answers were busy`)
+  assert.ok(conflicts() - before > 100)
+  const failed = app.logged
+    .join('')
+    .split('\n')
+    .filter((line) => /"event":"(request failed|response failed)"/.test(line))
+  assert.deepEqual(failed, [])
+})
+
+async function givingUp(t: TestContext): Promise<{ app: TestApp; conflicts: () => number }> {
+  const dataDir = temporaryDirectory(t)
+  const proxy = await startProxy(t, await postgresAddressOf(dataDir, t))
+  const app = await startTestApp(t, {
+    dataDir,
+    database: `${proxy.url}${SERIALIZABLE}`,
+    listen: { metrics: 'local' },
+  })
+  await fillDirectory(app)
+  await app.sync({ from: '2026-03-01', to: '2026-03-24' })
+  // By chance: of a transaction with ten statements or more exactly each tenth would be one of its own each time.
+  let random = 17
+  let conflicts = 0
+  proxy.decide((text) => {
+    if (text === 'rollback' || text.startsWith('show ')) return 'pass'
+    random = (random * 16_807) % 2_147_483_647
+    if (random % 10 !== 0) return 'pass'
+    conflicts += 1
+    return 'conflict'
+  })
+  return { app, conflicts: () => conflicts }
+}
+
+/** What is busy for five seconds is asked again, as `Retry-After` says. */
+async function answered(ask: () => Promise<Response>): Promise<Response> {
+  for (let tries = 0; ; tries++) {
+    const answer = await ask()
+    if (answer.status === 200) return answer
+    const body = await answer.text()
+    assert.ok(answer.status === 503 && tries < 5, `${answer.url}: ${answer.status} ${body}`)
+    assert.ok(answer.headers.get('retry-after'), body)
+    busy += 1
+  }
+}
+
+async function idsOf(app: TestApp): Promise<number[]> {
+  const answer = await answered(() => read(app, '/api/v1/documents?limit=200'))
+  const { documents } = (await answer.json()) as { documents: { id: number }[] }
+  return documents.map(({ id }) => id).sort((a, b) => a - b)
+}
