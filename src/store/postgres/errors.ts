@@ -22,6 +22,8 @@ const OWN_WORDS: Record<string, string> = {
   PG_28P01: `${NO_ENTRY} (28P01)`,
   PG_53300: 'the database has no connection left (53300): see its max_connections',
 }
+// Of OpenSSL, for a certificate that no known root signed; the text of Node.js advises a flag that no user of ours has.
+const NOT_TRUSTED = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)$/
 const NO_PASSWORD = /^SASL: .*password must be a/
 const PASSWORD_MISSING =
   'the database asks for a password: none is in its address, in ~/.pgpass or in the file of PGPASSFILE'
@@ -32,6 +34,10 @@ export function asDatabaseError(error: unknown): unknown {
   if (error instanceof AppError || error instanceof RangeError || error instanceof TypeError) return error
   if (NO_PASSWORD.test(error.message)) return Object.assign(new Error(PASSWORD_MISSING), { code: 'PG_28P01' })
   const state = codeOf(error)
+  if (NOT_TRUSTED.test(state)) {
+    const words = `the certificate of the database is not trusted (${state}): name its root with sslrootcert=FILE in the address`
+    return Object.assign(new Error(words), { code: LOST })
+  }
   const code = SQLSTATE.test(state) && 'severity' in error ? `PG_${state}` : LOST
   const words = OWN_WORDS[code]
   return Object.assign(words === undefined ? error : new Error(words), { code })
