@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { reasonOf } from '../errors.ts'
 import type { Provider } from '../providers/provider.ts'
-import { atomically, type Lock } from '../store/engine.ts'
+import { atomically, type Lock, type LockName } from '../store/engine.ts'
 import { type HeldTask, holdTask } from '../store/nodes/held-task.ts'
 import { type ScheduleRow, selectSchedules, upsertSchedules } from '../store/nodes/schedules.ts'
 import type { SyncDeps } from './run.ts'
@@ -35,7 +35,13 @@ export function openSharedSchedulers(
 
   const begin = async (lock: Lock, over: AbortSignal) => {
     await waitForDeadRun(deps, over)
-    const schedulers = await openSchedulers(deps, providers, { enabled, cronOf })
+    // A node that slept past the lease may see what is due before it sees that: another node has done it.
+    const takeIfHeld = async (name: LockName) => {
+      await atomically(db, async () => {}, lock)
+      return deps.takeLock(name)
+    }
+    const held = { ...deps, takeLock: takeIfHeld }
+    const schedulers = await openSchedulers(held, providers, { enabled, cronOf })
     schedulers.start()
     log.info('this node has the scheduler')
     own = schedulers

@@ -9,6 +9,7 @@ import { INTERRUPTED, selectRuns } from '../../src/store/sync-runs.ts'
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
 const { postgresAddressOf, postgresDatabase } = await import('../support/postgres/database.ts')
+const { ask } = await import('../support/postgres/server.ts')
 const { startProxy } = await import('../support/postgres/proxy.ts')
 const { fixedClock, temporaryDirectory } = await import('../support/temporary.ts')
 const { until } = await import('../support/terminal.ts')
@@ -21,7 +22,7 @@ const ROUNDS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 4
 type Shown = { enabled: boolean; running: boolean; tasks: { next_run: string | null }[] }
 
 /** Nodes that share a clock, each with a network of its own. */
-async function openNodes(t: TestContext, schedulers: readonly boolean[]) {
+async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTimes = LEASE) {
   const dataDir = temporaryDirectory(t)
   const clock = fixedClock('2026-03-24T12:00:00Z')
   const address = await postgresAddressOf(dataDir, t)
@@ -30,7 +31,7 @@ async function openNodes(t: TestContext, schedulers: readonly boolean[]) {
   const nodes = []
   for (const scheduler of schedulers) {
     const proxy = await startProxy(t, address)
-    const options = { scheduler, leaseTimes: LEASE, backfillFrom: '2026-03-20' } as const
+    const options = { scheduler, leaseTimes, backfillFrom: '2026-03-20' } as const
     const node = await startTestApp(t, { dataDir, clock, database: proxy.url, ...options })
     const hasIt = () => node.logged.filter((line) => line.includes(HAS_IT)).length
     const cut = (isCut: boolean) => proxy.decide(() => (isCut ? 'cut' : 'pass'))
@@ -38,7 +39,7 @@ async function openNodes(t: TestContext, schedulers: readonly boolean[]) {
   }
   const runs = async () =>
     (await selectRuns(db, { limit: 500 })).filter(({ trigger }) => trigger !== 'refine')
-  return { nodes, clock, runs, db }
+  return { nodes, clock, runs, address }
 }
 
 test('one of three has the scheduler, all say the same of it, and a node that closes hands it on', async (t) => {
@@ -97,4 +98,14 @@ test('a due run happens once, whenever the node dies that has the scheduler', as
     holder.cut(false)
     ;[holder, waiting] = [waiting, holder]
   }
+})
+
+test('a node that slept past its lease begins no run, though it does not know yet', async (t) => {
+  const { nodes, clock, runs, address } = await openNodes(t, [true], { ttlMs: 90_000, renewMs: 30_000 })
+  await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
+  const before = (await runs()).length
+  await ask(address, `update leases set holder = 'another', fence = fence + 1 where name = 'scheduler'`)
+  clock.now = new Date('2026-03-25T11:00:30Z')
+  await until(() => nodes[0]?.logged.some((line) => line.includes('sync refused')) === true)
+  assert.equal((await runs()).length, before)
 })
