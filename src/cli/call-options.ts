@@ -107,6 +107,7 @@ export const CALL = {
   'low-ports': flag('the drop-in of the unit instead that lets it take ports below 1024, such as 80 and 443'),
   force: flag('for other hosts too'),
   'without-damaged': flag('leave out contents that are missing or altered; exit code 3'),
+  'read-all': flag('read every content that nodes share, and compare it with its hash'),
   repair: flag('remove contents that belong to no document, and temporary files; the server must be stopped'),
   json: flag('print one JSON document'),
 } satisfies Record<string, Option>

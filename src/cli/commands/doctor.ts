@@ -1,10 +1,17 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
+import type { Examination } from '../../domain/doctor/examination.ts'
+import type { SharedRequest } from '../../domain/doctor/shared.ts'
+import { AppError } from '../../errors.ts'
 import { PROVIDERS } from '../../providers/list.ts'
+import { openContents } from '../../store/blobs/open.ts'
+import { openEngine } from '../../store/open-engine.ts'
+import type { Place } from '../../store/place.ts'
 import { inWords } from '../advice.ts'
 import { command, printResult } from '../command.ts'
-import { becomeOwner } from '../data-dir.ts'
+import { becomeOwnerOf } from '../data-dir.ts'
+import { WHOLE_PLACE } from '../place/options.ts'
 import { progressOf } from '../progress.ts'
 
 const LOOK_AGAIN_MS = 5000
@@ -14,32 +21,47 @@ export const doctor = command({
   positionals: [],
   summary: 'check the data directory: database, documents, rates, permissions, space, backups',
   about: `It only looks, and may run beside the server. A line for each finding, and exit code 1 if there is any; notes are only
-worth knowing. Every document is read, so it takes its time.
+worth knowing. Every document is read, so it takes its time; beside a database that nodes share, only with --read-all, and
+else it is looked whether each is there.
 
 --repair first removes what a crash left: contents that belong to no document, and temporary files, as a start of the
 server does; and it adds up anew what counts against quotas. Nothing else is ever changed. It needs the server to be
-stopped.`,
-  options: ['repair', 'data-dir', 'min-free', 'backup-dir', 'backup-cron', 'json'],
+stopped. What nodes share they tidy up themselves.`,
+  options: ['repair', 'read-all', ...WHOLE_PLACE, 'min-free', 'backup-dir', 'backup-cron', 'json'],
   changesData: false,
   example: 'cambista doctor --data-dir /var/lib/cambista',
-  async run({ options, terminal }) {
+  async run({ options, terminal, place: placeOf }) {
+    const place = placeOf()
     const dataDir = resolve(options['data-dir'])
     const backupDir = options['backup-dir']
-    becomeOwner(dataDir)
+    becomeOwnerOf(place)
     let repaired: Repaired | undefined
+    if (options.repair && place.database !== undefined) {
+      throw new AppError(
+        'usage',
+        '--repair is for a data directory: what nodes share they tidy up themselves',
+      )
+    }
     if (options.repair) repaired = await repair(dataDir)
     const line = progressOf(terminal)
-    const found = await examine({
-      dataDir,
-      clock: () => new Date(),
+    const common = {
       providers: PROVIDERS,
-      minFree: options['min-free'],
-      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },
       signal: terminal.stop,
-      beforeSecondLook: (signal) => wait(LOOK_AGAIN_MS, undefined, { signal }),
-      progress: (done) => line.show(`${done} contents`),
-    }).finally(line.clear)
+      beforeSecondLook: (signal: AbortSignal) => wait(LOOK_AGAIN_MS, undefined, { signal }),
+      progress: (done: number) => line.show(`${done} contents`),
+    }
+    const looked =
+      place.database === undefined
+        ? examine({
+            dataDir,
+            clock: () => new Date(),
+            minFree: options['min-free'],
+            zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+            backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },
+            ...common,
+          })
+        : lookAtShared(place, { ...common, readAll: options['read-all'] })
+    const found = await looked.finally(line.clear)
     const notes = found.notes.map(inWords)
     const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))
     const lines = [
@@ -50,7 +72,21 @@ stopped.`,
       ...findings.map(({ check, message }) => `FINDING  ${check}: ${message}`),
       findings.length === 0 ? 'no findings' : `${findings.length} finding${findings.length === 1 ? '' : 's'}`,
     ]
-    printResult(terminal, options, { data_dir: dataDir, findings, notes, repaired: repaired ?? null }, lines)
+    const where = place.database === undefined ? { data_dir: dataDir } : {}
+    printResult(terminal, options, { ...where, findings, notes, repaired: repaired ?? null }, lines)
     return findings.length === 0 ? 0 : 1
   },
 })
+
+/** Changes nothing, not even an older schema: the error says so. */
+async function lookAtShared(
+  place: Place,
+  request: Omit<SharedRequest, 'engine' | 'contents'>,
+): Promise<Examination> {
+  const { examineShared } = await import('../../domain/doctor/shared.ts')
+  await using parts = new AsyncDisposableStack()
+  const engine = parts.adopt(await openEngine(place, { migrate: false }), (one) => one.close())
+  const { shared } = parts.use(await openContents(place, engine))
+  if (!shared) throw new TypeError('contents beside a database are shared')
+  return await examineShared({ engine, contents: shared, ...request })
+}

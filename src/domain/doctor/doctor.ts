@@ -124,7 +124,12 @@ async function examineDatabase({ schema, faults: look }: Examined, report: Repor
   return false
 }
 
-async function noteSyncs({ db }: Examined, { providers }: DoctorRequest, report: Report): Promise<void> {
+/** When each provider was synced last. */
+export async function noteSyncs(
+  { db }: Pick<Examined, 'db'>,
+  { providers }: Pick<DoctorRequest, 'providers'>,
+  report: Report,
+): Promise<void> {
   const rows = await selectProviders(db)
   for (const { code } of providers) {
     const row = rows.find((one) => one.code === code)

@@ -5,6 +5,7 @@ import type { Advice } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 export type Check =
+  | 'clock'
   | 'database'
   | 'contents'
   | 'temporary'

@@ -155,7 +155,8 @@ async function copyInWords(set: string, sha256: string, signal: AbortSignal): Pr
   return (await faultOfBlob(path, sha256, signal)) ? '' : `; a good copy is ${path}`
 }
 
-async function documentsInWords(db: Db, sha256: string): Promise<string> {
+/** Which documents need a content: the first of them, and whether there are more. */
+export async function documentsInWords(db: Db, sha256: string): Promise<string> {
   const documents = await selectDocumentsOf(db, sha256, DOCUMENTS_NAMED + 1)
   const named = documents.slice(0, DOCUMENTS_NAMED).map(({ id, name }) => `${id} (${name})`)
   if (named.length === 0) return 'no document needs it'

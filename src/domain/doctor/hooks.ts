@@ -8,20 +8,21 @@ import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { secretsOf } from '../hooks/seal.ts'
 import type { DoctorRequest, Report } from './examination.ts'
 
+/** Without a data directory the key is elsewhere, and what is sealed with it is not looked at. */
 export async function examineHooks(
-  { db, schema }: Examined,
-  { dataDir, clock }: DoctorRequest,
+  { db, schema }: Pick<Examined, 'db' | 'schema'>,
+  { dataDir, clock }: Pick<DoctorRequest, 'clock'> & { dataDir?: string },
   report: Report,
 ): Promise<void> {
   if (schema < SCHEMA_VERSION) return
   const hooks = await selectHooks(db)
   if (hooks.length === 0) return
-  const key = keyOrFinding(dataDir, report)
+  const key = dataDir === undefined ? undefined : keyOrFinding(dataDir, report)
   for (const hook of hooks) {
     const { id, failure, failing_since, off_at, given_up } = hook
     const finding = (message: string, about: 'hook-secret' | 'hook-test') =>
       report.finding('hooks', message, { about, id })
-    if (!secretsOf(hook, key, clock())) {
+    if (dataDir !== undefined && !secretsOf(hook, key, clock())) {
       finding(
         `the secret of hook ${id} cannot be read, as after a restore, so it is told nothing`,
         'hook-secret',

@@ -6,7 +6,10 @@ import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { correctSum, selectWrongSums } from '../../store/usage.ts'
 import type { Report } from './examination.ts'
 
-export async function noteUsage({ db, schema }: Examined, report: Report): Promise<void> {
+export async function noteUsage(
+  { db, schema }: Pick<Examined, 'db' | 'schema'>,
+  report: Report,
+): Promise<void> {
   if (schema < SCHEMA_VERSION) return
   for (const { table, id, used, bytes } of await selectWrongSums(db)) {
     const whose = table === 'companies' ? `company ${id}` : `token ${id}`

@@ -57,7 +57,7 @@ from then on, and the exit code is 3.`,
       `${dataDir} is moved to ${moved.database} in ${took}: ${rows} rows (${moved.rows.rates} rates, ${moved.rows.documents} documents), ${count} contents of ${bytes} bytes`,
       'both sides are equal. Nodes may start on the database; the directory is no longer served (MOVED)',
       ...((moved.rows.hooks ?? 0) > 0
-        ? [`hooks: each node needs the key of ${dataDir}/hook.key (cambista manual cluster)`]
+        ? [`hooks: give each node a copy of ${dataDir}/hook.key, by --hook-key-file`]
         : []),
     ])
     return moved.lost.length > 0 ? DONE_IN_PART : 0

@@ -65,11 +65,12 @@ máquina y en las de los programas.`,
 para el monitoreo, porque ningún reinicio actualiza los tipos de cambio. Con --url, --tls-cert indica un certificado
 en el que se confía, por ejemplo una copia del que usa el servidor.`,
   doctor: `Solo revisa, y puede ejecutarse con el servidor en marcha. Imprime una línea por cada problema, y el código de salida
-es 1 si hay alguno; las notas son solo informativas. Se lee cada documento, así que toma su tiempo.
+es 1 si hay alguno; las notas son solo informativas. Se lee cada documento, así que toma su tiempo; con una base de
+datos que varios nodos comparten, solo con --read-all, y si no, se comprueba que cada contenido esté.
 
 Con --repair elimina primero lo que dejó una caída: contenidos que no pertenecen a ningún documento y archivos
 temporales, como lo hace el servidor al iniciar; y vuelve a sumar lo que cuenta para los cupos. No cambia nada más. El
-servidor debe estar detenido.`,
+servidor debe estar detenido. Lo que varios nodos comparten lo ordenan ellos mismos.`,
   'key create': `Los programas que hablan con el banco, con Hacienda o con otros servicios de tipos de cambio envían una clave como
 pueden: en un encabezado, en la dirección o en un formulario. Lo que va en una dirección termina en registros; por eso
 una clave así se crea con --in-url, y solo da acceso a tipos de cambio, conversiones e historias. --secret-from

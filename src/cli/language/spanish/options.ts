@@ -121,6 +121,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
     'imprime en cambio el complemento (drop-in) de la unidad que le permite usar puertos menores que 1024, como 80 y 443',
   force: 'también para otros hosts',
   'without-damaged': 'omite los contenidos que faltan o están alterados; código de salida 3',
+  'read-all': 'lee todos los contenidos que los nodos comparten, y los compara con su hash',
   repair:
     'elimina contenidos que no pertenecen a ningún documento y archivos temporales; el servidor debe estar detenido',
   json: 'imprime un solo documento JSON',

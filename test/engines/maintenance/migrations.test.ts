@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertApiKey } from '../../src/store/api-keys.ts'
-import { atomically } from '../../src/store/engine.ts'
-import { SHARED_MIGRATIONS, schemaOf } from '../../src/store/migrations.ts'
-import { clusterSchema, statementsOfMigration } from '../../src/store/postgres/schema.ts'
-import { openNode } from '../support/postgres/database.ts'
-import { startProxy } from '../support/postgres/proxy.ts'
-import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+import { insertApiKey } from '../../../src/store/api-keys.ts'
+import { atomically } from '../../../src/store/engine.ts'
+import { SHARED_MIGRATIONS, schemaOf } from '../../../src/store/migrations.ts'
+import { clusterSchema, statementsOfMigration } from '../../../src/store/postgres/schema.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { startProxy } from '../../support/postgres/proxy.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
 
 const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaOf(SHARED_MIGRATIONS) + more)
 const ADDED = {

@@ -3,15 +3,15 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { renewDatabase } from '../../src/domain/move/restored.ts'
-import { atomically, type Engine } from '../../src/store/engine.ts'
-import { tablesWithCounters } from '../../src/store/ids.ts'
-import { selectLostContents } from '../../src/store/lost-contents.ts'
-import { selectMeta } from '../../src/store/meta.ts'
-import { selectSequences } from '../../src/store/postgres/maintenance/sequences.ts'
-import { selectRecordBounds } from '../../src/store/rates/record.ts'
-import { openNode } from '../support/postgres/database.ts'
-import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
+import { renewDatabase } from '../../../src/domain/move/restored.ts'
+import { atomically, type Engine } from '../../../src/store/engine.ts'
+import { tablesWithCounters } from '../../../src/store/ids.ts'
+import { selectLostContents } from '../../../src/store/lost-contents.ts'
+import { selectMeta } from '../../../src/store/meta.ts'
+import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
+import { selectRecordBounds } from '../../../src/store/rates/record.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
 
 const THEN = Date.parse('2026-03-24T12:00:00.000Z')
 const CREATED = { created_at: '2026-03-24T12:00:00.000Z' }

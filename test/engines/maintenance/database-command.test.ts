@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { blobPath } from '../../src/store/blobs/place.ts'
-import { openNode } from '../support/postgres/database.ts'
-import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand } from '../support/terminal.ts'
+import { blobPath } from '../../../src/store/blobs/place.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
 
 const HASHES = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string]
 

@@ -9,20 +9,20 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { readAsset } from '../../src/assets.ts'
-import { type MoveRequest, moveDataDir } from '../../src/domain/move/move.ts'
-import { openContents } from '../../src/store/blobs/open.ts'
-import { blobPath } from '../../src/store/blobs/place.ts'
-import { MOVED_TABLES } from '../../src/store/move/all-rows.ts'
-import { selectSequences } from '../../src/store/postgres/maintenance/sequences.ts'
-import { DATABASE_FILE } from '../../src/store/sqlite/database.ts'
-import { openSqliteEngine } from '../../src/store/sqlite/engine.ts'
-import { type Filled, fillDirectory } from '../support/move/filled-directory.ts'
-import { openNode } from '../support/postgres/database.ts'
-import { startProxy } from '../support/postgres/proxy.ts'
-import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { runCommand, until } from '../support/terminal.ts'
+import { readAsset } from '../../../src/assets.ts'
+import { type MoveRequest, moveDataDir } from '../../../src/domain/move/move.ts'
+import { openContents } from '../../../src/store/blobs/open.ts'
+import { blobPath } from '../../../src/store/blobs/place.ts'
+import { MOVED_TABLES } from '../../../src/store/move/all-rows.ts'
+import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
+import { DATABASE_FILE } from '../../../src/store/sqlite/database.ts'
+import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
+import { type Filled, fillDirectory } from '../../support/move/filled-directory.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { startProxy } from '../../support/postgres/proxy.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand, until } from '../../support/terminal.ts'
 
 const SMALL = { rates: 2500, documents: 90 }
 const KILLS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 5
@@ -165,7 +165,7 @@ function move({ dataDir, folder, url, ...more }: Where & Partial<Pick<MoveReques
 function spawnMigrate({ dataDir, folder, url }: Where): ChildProcess {
   const args = ['bin/cambista.ts', 'migrate', '--data-dir', dataDir, '--blobs', folder, '--blobs-shared']
   const env = { PATH: process.env.PATH, CAMBISTA_DATABASE: url }
-  return spawn(process.execPath, args, { env, stdio: 'ignore', cwd: join(import.meta.dirname, '../..') })
+  return spawn(process.execPath, args, { env, stdio: 'ignore', cwd: join(import.meta.dirname, '../../..') })
 }
 
 async function takeable(url: string): Promise<boolean> {

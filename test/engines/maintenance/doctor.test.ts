@@ -1,0 +1,142 @@
+// cambista doctor on a database and a store of contents that several nodes share.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { examineShared } from '../../../src/domain/doctor/shared.ts'
+import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { openContents } from '../../../src/store/blobs/open.ts'
+import { blobPath } from '../../../src/store/blobs/place.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+const TEXTS = ['one', 'two', 'three'] as const
+const [ONE, TWO, THREE] = TEXTS.map((text) => createHash('sha256').update(text).digest('hex')) as [
+  string,
+  string,
+  string,
+]
+// The servers of tests write nothing to be safe from power cuts.
+const FSYNC = /^database: fsync is off/
+
+test('of what is sound there is no finding, and notes say what there is', async (t) => {
+  const { look, node } = await shared(t)
+  const lock = await node.takeLock('sync')
+  const { findings, notes } = await look()
+  await lock?.release()
+  assert.deepEqual(findings, [])
+  assert.match(notes, /^PostgreSQL \d+\.\d+.*, schema \d+, transactions are read committed$/m)
+  assert.match(notes, /^synchronous_standby_names is empty: after a fail-over/m)
+  assert.match(notes, /^sync: on host .+, pid \d+, since 20.+Z$/m)
+  assert.match(notes, /^no node has the scheduler/m)
+  assert.match(notes, /^3 contents of documents, --read-all reads them$/m)
+})
+
+test('a missing content names its documents, and one that is known to be lost is a note', async (t) => {
+  const { look, folder, url } = await shared(t)
+  rmSync(blobPath(folder, ONE))
+  rmSync(blobPath(folder, TWO))
+  await ask(url, `insert into lost_contents (sha256, fault, since) values ('${TWO}', 'is missing', 'then')`)
+  const { findings, notes } = await look()
+  assert.deepEqual(findings, [`contents: content ${ONE} is missing: document 1 (one)`])
+  assert.match(
+    notes,
+    new RegExp(`content ${TWO} is known lost since then \\(is missing\\): document 2 \\(two\\)`),
+  )
+})
+
+test('an altered content is found by reading all', async (t) => {
+  const { look, folder } = await shared(t)
+  writeFileSync(blobPath(folder, THREE), 'thrEe')
+  assert.deepEqual((await look()).findings, [])
+  const { findings } = await look({ readAll: true })
+  assert.deepEqual(findings, [
+    `contents: content ${THREE} cannot be read as it was stored: document 3 (three)`,
+  ])
+})
+
+test('what belongs to no document, and a document without a row of its content, are seen', async (t) => {
+  const { look, folder, url } = await shared(t)
+  const name = 'e'.repeat(64)
+  mkdirSync(dirname(blobPath(folder, name)), { recursive: true })
+  writeFileSync(blobPath(folder, name), 'orphan')
+  await ask(url, `delete from contents where sha256 = '${ONE}'`)
+  const { findings, notes } = await look()
+  assert.match(notes, /1 contents belong to no document/)
+  assert.deepEqual(findings, [`contents: content ${ONE} has no row that says where it is: document 1 (one)`])
+})
+
+test('ids that would be given twice, and a clock that is far off, are findings', async (t) => {
+  const { look, url } = await shared(t)
+  await ask(url, `insert into companies (id, name, code, created_at) values (77, 'B', 'B', 'then')`)
+  const off = await openNode(t, url, { machine: () => Date.now() - 3_600_000 })
+  const { findings } = await look({ engine: off })
+  assert.match(
+    findings[0] ?? '',
+    /^clock: the clock of this machine is 3[56]\d{5} ms behind that of the database/,
+  )
+  assert.match(findings[1] ?? '', /^database: the next id of companies would be 8, but there is one of 77/)
+})
+
+test('the command looks at both, changes nothing, and repairs nothing there', async (t) => {
+  const { folder, url } = await shared(t)
+  const doctor = (...words: string[]) =>
+    runCommand(['doctor', '--blobs', folder, '--blobs-shared', ...words], { CAMBISTA_DATABASE: url })
+  const end = await doctor('--read-all')
+  assert.equal(end.code, 1, end.err)
+  assert.equal(end.err, '')
+  assert.match(end.out, /^FINDING {2}database: fsync is off.+\n1 finding\n$/ms)
+  assert.equal((await doctor('--repair')).code, 2)
+  const empty = await postgresSchemaFor(t)
+  const none = await runCommand(['doctor', '--blobs', folder, '--blobs-shared'], { CAMBISTA_DATABASE: empty })
+  assert.match(none.err, /has no tables yet/)
+  assert.deepEqual(await ask(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
+})
+
+async function shared(t: TestContext) {
+  const url = await postgresSchemaFor(t)
+  const folder = temporaryDirectory(t)
+  const node = await openNode(t, url)
+  await ask(
+    url,
+    `insert into companies (id, name, code, created_at) values (7, 'A', 'A', 'then');
+     insert into agents (id, company_id, name, created_at) values (7, 7, 'A', 'then');
+     insert into owners (id, name, created_at) values (7, 'O', 'then');
+     update companies set used = 11;
+     select setval('companies_id_seq', 7), setval('agents_id_seq', 7), setval('owners_id_seq', 7),
+       setval('attachments_id_seq', 9), setval('documents_id_seq', 9)`,
+  )
+  for (const [at, text] of TEXTS.entries()) {
+    const sha256 = [ONE, TWO, THREE][at] ?? ''
+    const path = blobPath(folder, sha256)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    await ask(
+      url,
+      `insert into contents (sha256, size, created_at) values ('${sha256}', ${text.length}, 'then');
+       insert into attachments (id, name, mimetype, size, sha256, created_at)
+         values (${at + 1}, 'a', 'text/plain', ${text.length}, '${sha256}', 'then');
+       insert into documents (id, attachment_id, company_id, agent_id, owner_id, name, created_at)
+         values (${at + 1}, ${at + 1}, 7, 7, 7, '${text}', 'then')`,
+    )
+  }
+  const look = async ({ readAll = false, engine = node } = {}) => {
+    using contents = await openContents({ dataDir: '', blobs: { folder } }, engine)
+    assert.ok(contents.shared)
+    const found = await examineShared({
+      ...{ engine, contents: contents.shared, readAll, providers: [bccr] },
+      signal: new AbortController().signal,
+      beforeSecondLook: async () => {},
+    })
+    const findings = found.findings.map(({ check, message }) => `${check}: ${message}`)
+    return {
+      findings: findings.filter((line) => !FSYNC.test(line)),
+      notes: found.notes.map(({ message }) => message).join('\n'),
+    }
+  }
+  return { look, node, folder, url }
+}
