@@ -39,8 +39,8 @@ async function addressWithoutTls(t: TestContext): Promise<string> {
   return `postgres://${USER}:hidden@127.0.0.1:${port}/inbox?sslmode=verify-full`
 }
 
-async function refusal(database: string): Promise<string> {
-  const { code, out, err } = await runCommand(['key', 'list'], { CAMBISTA_DATABASE: database })
+async function refusal(database: string, line = 'key list'): Promise<string> {
+  const { code, out, err } = await runCommand(line.split(' '), { CAMBISTA_DATABASE: database })
   assert.deepEqual([code, out], [1, ''], err)
   assert.doesNotMatch(err, SECRETS)
   return err
@@ -49,6 +49,15 @@ async function refusal(database: string): Promise<string> {
 test('a command says why it cannot open the database, and not as whom', async (t) => {
   const { addressWith, dir } = await serverWithPassword(t)
   assert.match(await refusal(addressWith('hidden2')), /inbox: the database refuses the user or the password/)
+  const blobs = `--blobs ${temporaryDirectory(t)} --blobs-shared`
+  for (const line of [
+    `serve --port 0 --log-level debug ${blobs}`,
+    'database migrate',
+    'sync',
+    'document list',
+  ]) {
+    assert.match(await refusal(addressWith('hidden2'), line), /refuses the user or the password/, line)
+  }
   assert.match(
     await refusal(`postgres://hidden_other@/inbox?host=${dir}`),
     /inbox: the database asks for a password.*PGPASSFILE/,
