@@ -20,7 +20,8 @@ let time: LeaseTime
 before(async (t) => {
   const dataDir = temporaryDirectory(t as TestContext)
   time = leaseTimeIn(dataDir)
-  app = await startTestApp(t as TestContext, { dataDir, ticks: time.ticks, now: NOW, maxAttempts: 3 })
+  const listen = { metrics: 'local' } as const
+  app = await startTestApp(t as TestContext, { dataDir, listen, ticks: time.ticks, now: NOW, maxAttempts: 3 })
   await fillDirectory(app)
 })
 
@@ -403,12 +404,13 @@ test('at most 64 workers wait with one token', async () => {
   await clear()
   const asked = { agent_id: 1, wait: 50 }
   const waits = Array.from({ length: 64 }, () => post(app, CLAIM, asked, bearer(TOKENS.work)))
-  let refused: Response | undefined
-  await until(async () => {
-    refused = await post(app, CLAIM, { ...asked, wait: 1 }, bearer(TOKENS.work))
-    return refused.status === 503
-  })
-  assert.equal(refused?.headers.get('retry-after') !== null, true)
+  // One more beside them before all have a place would take that of one.
+  await until(async () =>
+    (await (await read(app, '/metrics')).text()).includes('\ncambista_document_waits 64\n'),
+  )
+  const refused = await post(app, CLAIM, { ...asked, wait: 1 }, bearer(TOKENS.work))
+  assert.equal(refused.status, 503)
+  assert.notEqual(refused.headers.get('retry-after'), null)
   assert.equal((await post(app, CLAIM, { ...asked, wait: 1 }, bearer(TOKENS.other))).status, 200)
   const ids = await upload(...Array.from({ length: 64 }, (_, at) => `${at}.pdf`))
   const answers = await Promise.all(waits)
