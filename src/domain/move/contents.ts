@@ -42,18 +42,25 @@ export async function moveContents(request: ContentsRequest): Promise<MovedConte
   const { from, to, signal, progress } = request
   const moved: MovedContents = { count: 0, bytes: 0, lost: [] }
   const all = await countContents(from.db)
+  let seen = 0
   for await (const page of pagesOf(selectContents(from.db), PAGE)) {
     const hashes = page.map(({ sha256 }) => sha256)
     const there = await selectSentAmong(to.db, hashes)
     const known = new Set(await selectLostAmong(from.db, hashes))
+    const gone = new Set<string>()
     for (const some of portionsOf(page.filter(({ sha256 }) => !there.has(sha256)))) {
       signal.throwIfAborted()
       const lost = await send(some, request)
+      for (const { sha256 } of lost) gone.add(sha256)
       moved.lost.push(...lost.filter(({ sha256 }) => !known.has(sha256)))
     }
-    moved.count += page.length
-    for (const { size } of page) moved.bytes += size
-    progress('contents', moved.count, all)
+    for (const { sha256, size } of page) {
+      if (gone.has(sha256)) continue
+      moved.count += 1
+      moved.bytes += size
+    }
+    seen += page.length
+    progress('contents', seen, all)
   }
   return moved
 }
