@@ -19,7 +19,7 @@ export type DatabaseState = {
   /** Seconds since it last answered; 0 while it does. */
   silentSeconds(): number
   /**
-   * Seconds since what is in memory was last known to be what is stored, while the database is away; else undefined.
+   * Seconds since what is in memory was last known to be what is stored, while that cannot be read; else undefined.
    * @throws AppError `unavailable` when it is longer than that may be believed
    */
   memoryAge(): number | undefined
@@ -30,7 +30,10 @@ export type DatabaseState = {
 }
 
 export type Watch = DatabaseState & {
-  /** Begins to call `changed`, also for what was committed since the watch was opened; it is called anew if it fails. */
+  /**
+   * Begins to call `changed`, also for what was committed since the watch was opened: never twice at once, and anew if it
+   * fails. The looks go on meanwhile.
+   */
   start(changed: (what: Changed) => Promise<void>): void
   close(): Promise<void>
 }
@@ -51,22 +54,18 @@ export async function watchDatabase(
 ): Promise<Watch> {
   const isShared = engine.kind !== 'sqlite'
   let seen = await engine.look()
-  let [goodAt, accessAt] = [performance.now(), performance.now()]
+  let [answeredAt, knownAt, accessAt] = [performance.now(), performance.now(), performance.now()]
   let isAway = false
+  let isKnown = true // that what is in memory is what is stored
+  let isUnread = false // it was told that the database answers, and what changed in it cannot be read
   let isOff = false
   let isClosed = false
   let changed: ((what: Changed) => Promise<void>) | undefined
   let looking: Promise<void> | undefined
-  const readAgain = async (now: Look, begun: number) => {
-    const isOld = isShared && begun - accessAt > READ_ANYWAY_MS
-    const what = { ...changesOf(seen, now), ...(isOld && { access: true }) }
-    if (!changed || !Object.values(what).includes(true)) return
-    await changed(isShared ? what : ALL)
-    if (what.access) accessAt = begun
-    seen = now
-  }
-  const succeeded = (begun: number) => {
-    goodAt = begun
+  let reading: Promise<void> | undefined
+
+  const answered = (begun: number) => {
+    answeredAt = begun
     if (isAway) log.warn('the database answers again')
     isAway = false
     const offset = Math.round(engine.clockOffsetMs?.() ?? 0)
@@ -78,12 +77,39 @@ export async function watchDatabase(
   const failed = (error: unknown) => {
     if (!isAway) log.error('the database does not answer', { reason: reasonOf(error) })
     isAway = true
+    isKnown = false
+  }
+  const readChanges = async (now: Look, begun: number) => {
+    const isOld = isShared && begun - accessAt > READ_ANYWAY_MS
+    const what = { ...changesOf(seen, now), ...(isOld && { access: true }) }
+    if (changed && Object.values(what).includes(true)) {
+      await changed(isShared ? what : ALL)
+      if (what.access) accessAt = begun
+      seen = now
+    }
+    knownAt = begun
+    isKnown = true
+    if (isUnread) log.warn('what changed in the database is read again')
+    isUnread = false
+  }
+  const notRead = async (error: unknown) => {
+    isKnown = false
+    await lookNow() // an outage is told as such
+    if (isAway || isUnread) return
+    isUnread = true
+    log.error('what changed in the database cannot be read', { reason: reasonOf(error) })
   }
   const look = async () => {
     const begun = performance.now()
     try {
-      await readAgain(await engine.look(), begun)
-      succeeded(begun)
+      const now = await engine.look()
+      answered(begun)
+      if (isClosed) return
+      reading ??= readChanges(now, begun)
+        .catch(notRead)
+        .finally(() => {
+          reading = undefined
+        })
     } catch (error) {
       failed(error)
     } finally {
@@ -98,12 +124,12 @@ export async function watchDatabase(
   return {
     isShared,
     isAway: () => isShared && isAway,
-    silentSeconds: () => (isShared && isAway ? (performance.now() - goodAt) / 1000 : 0),
+    silentSeconds: () => (isShared && isAway ? (performance.now() - answeredAt) / 1000 : 0),
     memoryAge() {
-      if (!isShared || !isAway) return undefined
-      const ms = performance.now() - goodAt
+      if (!isShared || isKnown) return undefined
+      const ms = performance.now() - knownAt
       if (ms <= staleForMs) return Math.floor(ms / 1000)
-      throw new AppError('unavailable', 'The database has not answered for too long: try again in a moment')
+      throw new AppError('unavailable', 'The database could not be read for too long: try again in a moment')
     },
     clockOffsetSeconds: () => engine.clockOffsetMs && engine.clockOffsetMs() / 1000,
     quiet(own) {
@@ -122,6 +148,7 @@ export async function watchDatabase(
     },
     async close() {
       isClosed = true
+      await reading // the looks go on: one that fails ends what waits for a database that is away
       clearInterval(timer)
       await looking
     },

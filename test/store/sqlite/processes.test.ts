@@ -112,7 +112,7 @@ test('what another process commits is noticed within a second, what is ours is n
   child.kill()
 })
 
-test('a look that fails is told once, tried again, and told once when it is over', async (t) => {
+test('what cannot be read is told once, tried again, and told once when it is over', async (t) => {
   const dataDir = temporaryDirectory(t)
   const [engine, other] = [await temporaryEngine(t, dataDir), temporaryDatabase(t, dataDir)]
   const lines: string[] = []
@@ -130,7 +130,7 @@ test('a look that fails is told once, tried again, and told once when it is over
   assert.equal(looks, 4)
   assert.match(
     lines.join(''),
-    /^\S+ error the database does not answer reason=busy\n\S+ warn {2}the database answers again\n$/,
+    /^\S+ error what changed in the database cannot be read reason=busy\n\S+ warn {2}what changed in the database is read again\n$/,
   )
   await watch.close()
   await raiseRevision(other)

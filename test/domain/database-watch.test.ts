@@ -1,0 +1,111 @@
+// A database that nodes share, as the watch sees it: what is known of what is in memory, and what is said of it.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { watchDatabase } from '../../src/domain/database-watch.ts'
+import { createLog } from '../../src/log.ts'
+import { until } from '../support/terminal.ts'
+
+const LOOK = { data: '1', access: '1', documents: '1' }
+
+test('while what changed is read the looks go on, and an outage is noticed', async (t) => {
+  const { database, watch, said } = await sharedWatch(t)
+  const reading = Promise.withResolvers<void>()
+  let readings = 0
+  watch.start(() => {
+    readings += 1
+    return reading.promise
+  })
+  database.data = '2'
+  await until(() => readings === 1)
+  database.isAway = true
+  await until(() => watch.isAway())
+  assert.equal(watch.memoryAge(), 0)
+  reading.reject(new Error('cut off'))
+  await until(() => watch.silentSeconds() > 0.6)
+  assert.deepEqual(said(), ['the database does not answer'])
+  assert.equal(readings, 1)
+})
+
+test('what cannot be read is no outage, and what is in memory grows old', async (t) => {
+  const { database, watch, said } = await sharedWatch(t, 600)
+  let isBroken = true
+  watch.start(async () => {
+    if (isBroken) throw new Error('cannot be read')
+  })
+  assert.equal(watch.memoryAge(), undefined)
+  database.data = '2'
+  await until(() => said().length > 0)
+  assert.equal(watch.isAway(), false)
+  await until(() => {
+    try {
+      return watch.memoryAge() === undefined && assert.fail('believed')
+    } catch (error) {
+      return /could not be read for too long/.test(String(error))
+    }
+  })
+  isBroken = false
+  await until(() => said().length > 1)
+  assert.equal(watch.memoryAge(), undefined)
+  assert.deepEqual(said(), [
+    'what changed in the database cannot be read',
+    'what changed in the database is read again',
+  ])
+})
+
+test('after an outage what is in memory is not believed before it was read', async (t) => {
+  const { database, watch } = await sharedWatch(t, 300)
+  let reading = Promise.withResolvers<void>()
+  watch.start(() => reading.promise)
+  database.isAway = true
+  await until(() => watch.silentSeconds() > 0.4)
+  database.access = '2'
+  database.isAway = false
+  await until(() => !watch.isAway())
+  assert.throws(() => watch.memoryAge(), /too long/)
+  reading.resolve()
+  await until(() => isBelieved(watch))
+  reading = Promise.withResolvers<void>()
+  reading.resolve()
+})
+
+test('a watch is closed while the database is away, and what reads it waits for nothing else', async (t) => {
+  const { database, watch } = await sharedWatch(t)
+  const reading = Promise.withResolvers<void>()
+  let isReading = false
+  database.onFailure = () => reading.reject(new Error('cut off'))
+  watch.start(() => {
+    isReading = true
+    return reading.promise
+  })
+  database.data = '2'
+  await until(() => isReading)
+  database.isAway = true
+  await watch.close()
+})
+
+function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean {
+  try {
+    return memoryAge() === undefined
+  } catch {
+    return false
+  }
+}
+
+async function sharedWatch(t: TestContext, staleForMs = 60_000) {
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', format: 'json', write: (text) => lines.push(text) })
+  const database = { ...LOOK, isAway: false, onFailure: () => {} }
+  const look = async () => {
+    if (database.isAway) {
+      database.onFailure()
+      throw new Error('away')
+    }
+    const { data, access, documents } = database
+    return { data, access, documents }
+  }
+  const watch = await watchDatabase({ kind: 'postgres', look }, { log, staleForMs })
+  t.after(() => watch.close())
+  const said = () => lines.map((line) => (JSON.parse(line) as { event: string }).event)
+  return { database, watch, said }
+}
