@@ -9,6 +9,7 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import { atomically, dialectOf, type Engine, snapshot } from '../../src/store/engine.ts'
 import { selectMeta } from '../../src/store/meta.ts'
 import { ask as askWithin } from '../../src/store/postgres/ask.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { ask, inSchema, postgresSchemaFor, startPostgres } from '../support/postgres/server.ts'
 
@@ -159,6 +160,17 @@ test('what runs at the same time is tried again until it goes through', async (t
     ),
   )
   assert.equal((await db.selectFrom('companies').select('used').executeTakeFirstOrThrow()).used, 100)
+})
+
+test('a database whose transactions are repeatable read is refused', async (t) => {
+  const url = `${await postgresSchemaFor(t)}%20-c%20default_transaction_isolation%3Drepeatable%5C%20read`
+  await assert.rejects(openPostgres(url), (error: Error) => {
+    assert.match(
+      error.message,
+      /are repeatable read: .* alter role … set default_transaction_isolation = 'read committed'$/,
+    )
+    return true
+  })
 })
 
 test('a row that another node made meanwhile is found by a second run', async (t) => {

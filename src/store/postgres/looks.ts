@@ -16,8 +16,6 @@ export type LooksOptions = {
   db: Db
   gate: Gate
   clock: SharedClock
-  /** Milliseconds since 1970 of this machine. */
-  machine: () => number
   wentBack?: (() => void) | undefined
 }
 
@@ -38,11 +36,11 @@ type MetaRow = {
  * One look at a time. The gate is closed by one that fails, and opened by the next that does not.
  * @throws AppError `unavailable` when it takes longer than a second, or the error of the database
  */
-export function createLooks({ db, gate, clock, machine, wentBack }: LooksOptions): () => Promise<Look> {
+export function createLooks({ db, gate, clock, wentBack }: LooksOptions): () => Promise<Look> {
   let seen: { epoch: string; revision: number } | undefined
   let asking: Promise<MetaRow> | undefined
   const once = async () => {
-    const sentAt = machine()
+    const sentAt = clock.ticks()
     const { rows } = await ask<MetaRow>(
       db,
       `select epoch, data_revision, access_revision, documents_revision + turn as documents_revision,
@@ -51,7 +49,7 @@ export function createLooks({ db, gate, clock, machine, wentBack }: LooksOptions
     )
     const [row] = rows
     if (!row) throw new AppError('unavailable', 'The database has no data')
-    clock.compare(sentAt, machine(), row.told)
+    clock.compare(sentAt, clock.ticks(), row.told)
     return row
   }
   const twice = async () => {

@@ -5,6 +5,7 @@ import { AppError, reasonOf } from '../../errors.ts'
 import type { Engine } from '../engine.ts'
 import type { Db } from '../tables.ts'
 import { type Address, addressOf } from './address.ts'
+import { ask } from './ask.ts'
 import { createSharedClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { PostgresDriver } from './driver.ts'
@@ -43,9 +44,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const reads = queriesTo(address, POOLS.reads, gate)
   const longReads = queriesTo(address, POOLS.longReads, gate)
   const looks = queriesTo(address, POOLS.looks, { ...gate, check: () => {} })
-  const { leaseTimes = LEASE_TIMES, machine = Date.now } = options
-  const clock = createSharedClock(machine)
-  const look = createLooks({ db: looks, gate, clock, machine, wentBack: options.wentBack })
+  const { leaseTimes = LEASE_TIMES } = options
+  const clock = createSharedClock(options.machine)
+  const look = createLooks({ db: looks, gate, clock, wentBack: options.wentBack })
   const engine: Engine = {
     kind: 'postgres',
     place: address.name,
@@ -67,6 +68,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     },
   }
   try {
+    await refuseIsolation(db, address)
     await bringToSchema(address, db, options)
     await engine.look()
     return engine
@@ -76,6 +78,22 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     const reason = reasonOf(error)
     throw new AppError('failed', `cannot open the database ${address.name}: ${reason}`, { cause: error })
   }
+}
+
+/**
+ * Of what others committed during a transaction its later statements must see everything (READ COMMITTED), or it must be given
+ * up (SERIALIZABLE): else a content is let go of that an upload names by then.
+ */
+async function refuseIsolation(db: Db, { name }: Address): Promise<void> {
+  const { rows } = await ask<{ level: string }>(
+    db,
+    `select current_setting('default_transaction_isolation') as level`,
+  )
+  if (rows[0]?.level !== 'repeatable read') return
+  throw new AppError(
+    'failed',
+    `transactions of the database ${name} are repeatable read: for the role of cambista, alter role … set default_transaction_isolation = 'read committed'`,
+  )
 }
 
 async function bringToSchema(address: Address, db: Db, options: SchemaOptions): Promise<void> {
