@@ -10,6 +10,7 @@ import type { Db } from '../../src/store/tables.ts'
 import { insertToken, revokeToken } from '../../src/store/tokens.ts'
 import { AT, CREATE, fillDirectory } from '../support/directory.ts'
 import { fixedClock, openDatabaseOf, temporaryDatabase } from '../support/temporary.ts'
+import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'
 
 const app = await openApp()
@@ -178,6 +179,33 @@ test('nothing is looked up for a secret that is known, or for none', async (t) =
     assert.throws(() => keyring.withLookUp(check), /Authorization|token/)
   }
   assert.equal(counted.queries, 0)
+})
+
+test('of two looks at keys the one that began last counts, whichever ends last', async (t) => {
+  const db = temporaryDatabase(t)
+  const key = makeSecret('cbk_')
+  const late = Promise.withResolvers<void>()
+  let results = 0
+  const isHeld = (at: number) => at === 6 // the last query of the first look after that of the opening
+  const held = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      results += 1
+      if (isHeld(results)) await late.promise
+      return result
+    },
+  })
+  const id = await insertApiKey(db, { name: 'a', hash: hashOfSecret(key), createdAt: AT })
+  const keyring = await openKeyring(held, fixedClock().read)
+  assert.equal(results, 3)
+  const first = keyring.refresh()
+  await until(() => results === 6)
+  await revokeApiKey(db, id, AT)
+  await keyring.refresh()
+  assert.throws(() => keyring.checkKey(key))
+  late.resolve()
+  await first
+  assert.throws(() => keyring.checkKey(key))
 })
 
 test('a database that does not answer is no reason to call a key wrong', async (t) => {

@@ -102,10 +102,15 @@ export async function openKeyring(
     const found = hash === undefined ? undefined : findHash(secrets, hash)
     return found && !isOver(found) ? found : undefined
   }
+  let [begun, kept] = [0, 0]
   const refresh = async () => {
+    begun += 1
+    const own = begun
     const active = { keys: await selectActiveApiKeyHashes(db), tokens: await selectActiveTokens(db) }
     // After the active ones: a rotation between the two looks leaves its former hash among both, and not among neither.
     const former = await selectFormerHashes(db)
+    if (own < kept) return // what began later and is here already knows more
+    kept = own
     keys.known = byHash(active.keys, former, 'key_id')
     tokens.known = byHash(active.tokens, former, 'token_id')
   }
