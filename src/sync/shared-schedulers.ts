@@ -22,6 +22,7 @@ export type SharedOptions = {
 const WRITE_EVERY_MS = 1000
 const DEAD_RUN_MS = 20_000
 const LOOK_AGAIN_MS = 250
+const FIRST_TRY_MS = 1000
 
 export function openSharedSchedulers(
   deps: SyncDeps,
@@ -30,6 +31,7 @@ export function openSharedSchedulers(
 ): Schedulers {
   const { db, holderOf, log } = deps
   let own: Schedulers | undefined
+  let firstTry: Promise<unknown> | undefined
   let task: HeldTask | undefined
   let state: SchedulerStatus['state'] = enabled ? 'running' : 'disabled'
 
@@ -59,14 +61,16 @@ export function openSharedSchedulers(
   const failed = (error: unknown) => log.debug('the scheduler cannot be had', { reason: reasonOf(error) })
   return {
     start() {
-      if (enabled) task = holdTask(deps, 'scheduler', { begin, failed, everyMs })
+      if (!enabled) return
+      task = holdTask(deps, 'scheduler', { begin, failed, everyMs })
+      firstTry = Promise.race([task.asked, wait(FIRST_TRY_MS, undefined, { ref: false })])
     },
     async state() {
       if (!enabled) state = (await holderOf('scheduler').catch(() => state)) ? 'running' : 'disabled'
       return state
     },
     async tasks() {
-      await task?.asked
+      await firstTry // which waits for a run of a node that died
       if (own) return own.tasks()
       const isRunning = enabled || (await holderOf('scheduler')) !== undefined
       const rows = isRunning ? await selectSchedules(db) : []
