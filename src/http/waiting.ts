@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { storageError } from '../storage-error.ts'
+import { drainAfter } from './api/body.ts'
 import { errorAnswer } from './api/errors.ts'
 import { limitConnections } from './listener/connections.ts'
 import { bareHeaders, listenOn } from './listener/listen.ts'
@@ -72,6 +73,7 @@ async function listen(options: WaitingOptions): Promise<{ close(): Promise<void>
   const { url, close } = await listenOn(
     { host, port, tls, connections, errorsOf: () => RATES_ERRORS },
     (req, res) => {
+      drainAfter(req, res)
       const isAlive = pathOf(req.url ?? '') === '/healthz'
       const answer = isAlive
         ? { status: 200, body: '{"status":"ok"}', headers: {} }
