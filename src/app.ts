@@ -8,7 +8,7 @@ import { createArrivals, openSharedArrivals } from './domain/documents/arrivals.
 import { failAbandoned, openLeases } from './domain/documents/claims/claims.ts'
 import { openServedContents } from './domain/documents/served-contents.ts'
 import { startHousekeeping } from './domain/housekeeping.ts'
-import { keepExportable } from './domain/rates/export.ts'
+import { keptExportable } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
 import { reasonOf } from './errors.ts'
@@ -114,7 +114,8 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   if (isAlone) removeServerAddress(config.dataDir) // of a server that was killed
   await ensureCatalogue(db, providers, clock)
   const cache = await openRateCache(engine.longReads, providers)
-  if (!isAlone) keepExportable(reads, cache)
+  const keepExportable = isAlone ? undefined : keptExportable(reads, cache)
+  keepExportable?.()
   const past = openPastRates(engine.longReads)
   const keyring = await openKeyring(db, clock, database.memoryAge)
   const failed = (error: unknown) => log.error('the database cannot be written', { reason: reasonOf(error) })
@@ -133,7 +134,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     if (documents) hooks.wake()
     if (documents) await announceArrivals?.()
     if (data) await cache.refresh()
-    if (data && !isAlone) keepExportable(reads, cache)
+    if (data) keepExportable?.()
     if (access) await keyring.refresh()
     if (documents) leases.wake() // one may have been made new again
   })

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { valueAt } from '../../src/domain/rates/column.ts'
+import { exportable, keptExportable } from '../../src/domain/rates/export.ts'
 import { openRateCache, type RateSnapshot } from '../../src/domain/rates/rate-cache.ts'
 import { atomically, type Engine } from '../../src/store/engine.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
@@ -14,6 +15,7 @@ import { openNode } from '../support/postgres/database.ts'
 import { postgresSchemaFor } from '../support/postgres/server.ts'
 import { createMemoryBank } from '../support/rates/memory-bank.ts'
 import { fixedClock } from '../support/temporary.ts'
+import { until } from '../support/terminal.ts'
 
 test('whatever is committed between its queries, a snapshot is of one revision, the same on each node', async (t) => {
   const [writer, ...nodes] = await openNodes(t, 3)
@@ -49,6 +51,25 @@ test('a snapshot has all columns, and answers when the database is gone', async 
   const snapshot = other.snapshot()
   assert.deepEqual(JSON.parse(textOf(snapshot)).values.slice(0, 4), ['505.5', '505.5', '600', null])
   assert.deepEqual(await snapshot.countRates(), { all: 3, rounded: 0, roundedSeries: new Set() })
+})
+
+test('what an export needs is read ahead of it, anew after each change', async (t) => {
+  const [writer, gone] = await openNodes(t, 2)
+  assert.ok(gone)
+  await gone.close()
+  const cache = await openRateCache(writer.longReads, [])
+  const readAhead = keptExportable(writer.reads, cache)
+  const isThere = () =>
+    exportable(gone.reads, cache).then(
+      () => true,
+      () => false,
+    )
+  assert.equal(await isThere(), false)
+  readAhead()
+  await store(writer, [1, 2], '505.5', 3)
+  await cache.refresh()
+  readAhead()
+  await until(isThere)
 })
 
 async function openNodes(t: TestContext, count: number): Promise<[Engine, ...Engine[]]> {

@@ -40,9 +40,20 @@ export async function exportable(db: Db, cache: RateCache): Promise<Exportable> 
   throw new AppError('busy', 'The rates are being changed: try again in a moment')
 }
 
-/** Reads what an export needs before one is asked for: the database may be away by then. */
-export function keepExportable(db: Db, cache: RateCache): void {
-  exportable(db, cache).catch(() => {}) // the export itself says what is wrong
+/** What reads ahead what an export needs, one at a time: the database may be away when one is asked for. */
+export function keptExportable(db: Db, cache: RateCache): () => void {
+  let reading: Promise<unknown> | undefined
+  let isOutdated = false
+  const read = () => {
+    isOutdated = reading !== undefined
+    reading ??= exportable(db, cache)
+      .catch(() => {}) // the export itself says what is wrong
+      .then(() => {
+        reading = undefined
+        if (isOutdated) read()
+      })
+  }
+  return read
 }
 
 /** The text of an export in parts. */
