@@ -43,7 +43,7 @@ async function openNodes(t: TestContext, schedulers: readonly boolean[], leaseTi
 }
 
 test('one of three has the scheduler, all say the same of it, and a node that closes hands it on', async (t) => {
-  const { nodes, runs } = await openNodes(t, [true, true, false])
+  const { nodes, runs } = await openNodes(t, [true, true, false], { ttlMs: 15_000, renewMs: 1000 })
   const [one, other, third] = nodes
   assert.ok(one && other && third)
   await until(async () => (await runs()).some(({ finished_at }) => finished_at !== null))
