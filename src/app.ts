@@ -92,7 +92,24 @@ export type App = {
 const KEY_USE_EVERY_MS = 60_000
 const ABANDONED_EVERY_MS = 30_000
 
+/** What is wrong with a database that nodes share is waited for, wherever the start is by then (`Waiting`). */
 export async function startApp(config: AppConfig, overrides: AppOverrides = {}): Promise<App> {
+  if (config.database === undefined) return openApp(config, overrides)
+  const { createWaiting } = await import('./http/waiting.ts')
+  const waiting = createWaiting(config)
+  try {
+    return await waiting.until(() => openApp(config, overrides, waiting))
+  } finally {
+    await waiting.close()
+  }
+}
+
+/** `before`: has the port until then. */
+async function openApp(
+  config: AppConfig,
+  overrides: AppOverrides,
+  before?: { close(): Promise<void> },
+): Promise<App> {
   const providers = overrides.providers ?? PROVIDERS
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
@@ -100,11 +117,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
   const { clock: ownClock, patienceMs, leaseTimes } = overrides
   const wentBack = () => config.log.error('the database lost what clients know: its data have a new epoch')
   const openOptions = { server: true, clock: ownClock, upgraded, patienceMs, wentBack, leaseTimes }
-  const open = () => openEngine(config, { ...openOptions, migrate: config.migrate })
-  const { createWaiting } = config.database ? await import('./http/waiting.ts') : {}
-  const waiting = createWaiting?.(config)
-  parts.defer(async () => waiting?.close())
-  const engine = await (waiting ? waiting.until(open) : open())
+  const engine = await openEngine(config, { ...openOptions, migrate: config.migrate })
   parts.defer(() => engine.close())
   const { db, reads, clock, takeLock, holderOf, isReady } = engine
   const database = await watchDatabase(engine, config)
@@ -195,7 +208,7 @@ export async function startApp(config: AppConfig, overrides: AppOverrides = {}):
     database,
     defects: config.log,
   }
-  await waiting?.close()
+  await before?.close()
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   if (isAlone) {

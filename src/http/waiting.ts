@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { storageError } from '../storage-error.ts'
+import { isOfDatabase, storageError } from '../storage-error.ts'
 import { drainAfter } from './api/body.ts'
 import { errorAnswer } from './api/errors.ts'
 import { limitConnections } from './listener/connections.ts'
@@ -17,8 +17,8 @@ import type { ServerOptions } from './server.ts'
 
 export type Waiting = {
   /**
-   * What is opened, tried again while the database does not answer. @throws the last error of `open` after a minute, or once
-   * `stop` is aborted, and at once one that says anything else
+   * What is opened, as a whole, tried again while the database does not answer. @throws the last error of `open` after a
+   * minute, or once `stop` is aborted, and at once one that says anything else
    */
   until<T>(open: () => Promise<T>): Promise<T>
   /** Gives the port free. */
@@ -57,11 +57,14 @@ export function createWaiting(options: WaitingOptions, patienceMs = PATIENCE_MS)
   }
 }
 
+/** Of the database alone: a port that is in use is in use a minute later, too. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
-  const known = storageError(cause)
-  const isOutside = known instanceof AppError && (known.code === 'unavailable' || known.code === 'busy')
-  return isOutside && !REFUSED.test(codeOf(cause))
+  return [error, cause].some((one) => {
+    const known = isOfDatabase(one) ? storageError(one) : one
+    const isOutside = known instanceof AppError && (known.code === 'unavailable' || known.code === 'busy')
+    return isOutside && !REFUSED.test(codeOf(one))
+  })
 }
 
 async function listen(options: WaitingOptions): Promise<{ close(): Promise<void> }> {

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createWaiting } from '../../src/http/waiting.ts'
 import { createLog } from '../../src/log.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { startProxy } from '../support/postgres/proxy.ts'
 import {
   ask,
   inSchema,
@@ -218,6 +219,26 @@ test('a start without a database waits for it, on a port that answers, and fails
   assert.equal((await fetch(`${await says(/listening url=(\S+)/)}/readyz`)).status, 200)
   stop()
   assert.equal((await ended).code, 0)
+})
+
+test('a start whose connections end goes on, whichever statement it was at', async (t) => {
+  const schema = 'cut_at_its_start'
+  await ask(server.url, `create schema ${schema}`)
+  const proxy = await startProxy(t, inSchema(server.url, schema))
+  const dir = temporaryDirectory(t)
+  const env = { CAMBISTA_DATABASE: proxy.url, CAMBISTA_BLOBS: dir, CAMBISTA_BLOBS_SHARED: '1', HOME: dir }
+  let isInTime = true
+  for (let at = 0; isInTime; at += LONG ? 1 : 11) {
+    let statements = 0
+    proxy.decide(() => (statements++ === at ? 'cut' : 'pass'))
+    const { printed, stop, ended } = startCommand(['serve', '--port', '0', '--no-scheduler'], env)
+    await Promise.race([until(() => /listening url=\S+/.test(printed.err)), ended])
+    isInTime = statements > at
+    assert.match(printed.err, /listening url=\S+/, `cut at statement ${at}`)
+    stop()
+    assert.equal((await ended).code, 0)
+    if (!isInTime) t.diagnostic(`a start is ${at} statements at most`)
+  }
 })
 
 test('after a fail-over no connection stays with the server that only reads', async (t) => {
