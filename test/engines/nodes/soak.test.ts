@@ -1,0 +1,151 @@
+// Everything at once, against one model: three nodes over one database and one bucket, uploads, claims, readers, rates and
+// syncs, while nodes are killed and stopped, the database ends, crashes and stands still, and the bucket fails.
+// CAMBISTA_SOAK_SECONDS says for how long.
+
+import '../../support/postgres/on-postgres.ts'
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { addDays, todayIn } from '../../../src/dates.ts'
+import { startBank } from '../../../src/demo/bank.ts'
+import { figure, SEED, scaled } from '../../faults/scale.ts'
+import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
+import { fillDatabase, TOKENS } from '../../support/directory.ts'
+import { type Node, openCluster } from '../../support/postgres/nodes.ts'
+import { type PostgresServer, SERVER_VARIABLE, startPostgres } from '../../support/postgres/server.ts'
+import { randomOf } from '../../support/rates/random-bank.ts'
+import { checkAll } from '../../support/soak/check.ts'
+import { type Uploads, uploadDocuments } from '../../support/soak/documents.ts'
+import { harmBucket, harmDatabase, harmNodes, watchNode } from '../../support/soak/faults.ts'
+import { createBookkeeping, readRates, STALE_FOR_MS, syncRates, valueIn } from '../../support/soak/rates.ts'
+import { type Reader, readDocuments } from '../../support/soak/readers.ts'
+import { createClaims, work } from '../../support/soak/workers.ts'
+import { createSoak, fault } from '../../support/soak/world.ts'
+import { until } from '../../support/terminal.ts'
+
+const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 20, long: 120 }))
+const [NODES, UPLOADERS, WORKERS, RATES_READERS] = [3, 6, 5, 4]
+const FILTERS = ['', '&company_id=1', '&agent_id=1']
+const DRAINED_WITHIN_MS = 300_000
+const DAY = addDays(
+  todayIn(() => new Date()),
+  -1,
+)
+
+let server: PostgresServer
+before(async (t) => {
+  server = await startPostgres()
+  ;(t as TestContext).after(() => server.close())
+  process.env[SERVER_VARIABLE] = server.url
+})
+
+test(`${NODES} nodes for ${SECONDS} s under faults of all kinds: nothing lost, nothing wrong`, async (t) => {
+  figure(t, 'seed', SEED)
+  const random = randomOf(SEED)
+  const nodes: Node[] = []
+  const soak = createSoak(random, () => nodes.map(({ url }) => url))
+  const books = createBookkeeping(DAY)
+  const bucket = await startPaperBucket(t)
+  const bank = await startBank({
+    token: 'test-token',
+    today: () => todayIn(() => new Date()),
+    value: (code, day) => valueIn(books, code, day),
+  })
+  t.after(() => bank.close())
+  const cluster = await openCluster(t)
+  Object.assign(cluster.env, {
+    CAMBISTA_BCCR_URL: bank.url,
+    CAMBISTA_BLOBS: `s3://${bucket.bucket}/of/soak`,
+    CAMBISTA_S3_ENDPOINT: bucket.endpoint,
+    CAMBISTA_S3_REGION: bucket.region,
+    AWS_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+  })
+  delete cluster.env.CAMBISTA_BLOBS_SHARED
+  await fillDatabase(cluster.dataDir)
+  await cluster.command('sync', '--from', DAY, '--to', DAY)
+  const { key } = JSON.parse((await cluster.command('key', 'create', 'reader', '--json')).out) as {
+    key: string
+  }
+
+  let isEnding = false
+  const start = async () => {
+    const flags = [
+      '--sync-cron',
+      '* * * * *',
+      '--backfill-from',
+      DAY,
+      '--stale-for',
+      `${STALE_FOR_MS / 1000}s`,
+    ]
+    const node = await cluster.start(...flags)
+    watchNode(soak, node, () => isEnding || !nodes.includes(node))
+    return node
+  }
+  nodes.push(...(await Promise.all(Array.from({ length: NODES }, start))))
+  const headers = { authorization: `Bearer ${TOKENS.read}` }
+  for (const { url } of nodes) {
+    await until(async () => (await fetch(`${url}/api/v1/documents`, { headers })).status === 200)
+    await until(
+      async () =>
+        (await fetch(`${url}/api/v1/rates/latest`, { headers: { 'x-api-key': key } })).status === 200,
+    )
+  }
+
+  const uploads: Uploads = new Map()
+  const claims = createClaims()
+  const readers = FILTERS.map((filter): Reader => ({ filter, seen: new Set(), isAtEnd: false }))
+  let isDrained = false
+  const many = (number: number, client: (at: number) => Promise<void>) =>
+    Array.from({ length: number }, (_, at) => client(at))
+  harmBucket(soak, bucket, randomOf(SEED + 1))
+  const working = many(WORKERS, () => work(soak, claims, () => isDrained))
+  const reading = readers.map((reader) => readDocuments(soak, reader))
+  const ground = { nodes, server, start }
+  const clients = [
+    ...many(UPLOADERS, (at) => uploadDocuments(soak, uploads, at)),
+    ...many(RATES_READERS, () => readRates(soak, books, key)),
+    syncRates(soak, books, (...words) => cluster.program('sync', ...words)),
+    harmNodes(soak, ground),
+    harmDatabase(soak, ground),
+  ]
+  const timer = setTimeout(() => {
+    soak.isOver = true
+  }, SECONDS * 1000)
+  const failed = (error: unknown) => {
+    clearTimeout(timer)
+    soak.isOver = true
+    isDrained = true
+    fault(soak, error instanceof Error ? `${error.stack}` : String(error))
+  }
+  for (const client of [...clients, ...working, ...reading]) client.catch(failed)
+  await Promise.allSettled(clients)
+  await until(async () =>
+    (await Promise.all(nodes.map(({ url }) => fetch(`${url}/readyz`)))).every(({ ok }) => ok),
+  )
+  await pause(6000) // an upload whose answer was cut off may still be under way
+
+  soak.isSettled = true
+  await Promise.allSettled(reading)
+  const isOpen = () =>
+    cluster.db
+      .selectFrom('documents')
+      .select('id')
+      .where('agent_id', '=', 1)
+      .where('state', 'in', ['new', 'claimed'])
+      .limit(1)
+      .execute()
+  const patience = performance.now() + DRAINED_WITHIN_MS
+  while (!isDrained && (await isOpen()).length > 0) {
+    if (performance.now() > patience) failed('documents stay claimed, or new')
+    await pause(500)
+  }
+  isDrained = true
+  await Promise.allSettled(working)
+  await checkAll(soak, cluster.db, { uploads, readers, claims })
+  isEnding = true
+  for (const { child } of nodes) child.kill('SIGTERM')
+  for (const node of nodes) assert.equal(await node.ended(), 0)
+  for (const [what, times] of [...soak.counts].sort()) figure(t, what, times)
+  assert.deepEqual(soak.faults, [])
+})

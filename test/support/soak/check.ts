@@ -1,0 +1,118 @@
+// What must be so when all is over: every document that was acknowledged is there once, with its bytes, no upload is there in
+// part, no key twice, no reader missed one, and each outcome is the one that was acknowledged.
+
+import { inParallel } from '../../../src/store/blobs/parallel.ts'
+import type { Db } from '../../../src/store/tables.ts'
+import { TOKENS } from '../directory.ts'
+import { sha256Of, type Upload, type Uploads } from './documents.ts'
+import type { Reader } from './readers.ts'
+import type { Claims } from './workers.ts'
+import { ask, count, fault, type Soak } from './world.ts'
+
+const HEADERS = { authorization: `Bearer ${TOKENS.read}` }
+
+type Row = {
+  id: number
+  name: string
+  sha256: string
+  company_id: number
+  state: string
+  claim_id: string | null
+  finished_by: number | null
+}
+
+export async function checkAll(
+  soak: Soak,
+  db: Db,
+  { uploads, readers, claims }: { uploads: Uploads; readers: readonly Reader[]; claims: Claims },
+): Promise<void> {
+  const rows: Row[] = await db
+    .selectFrom('documents')
+    .innerJoin('attachments', 'attachments.id', 'documents.attachment_id')
+    .select(['documents.id', 'documents.name', 'sha256', 'company_id', 'state', 'claim_id', 'finished_by'])
+    .orderBy('documents.id')
+    .execute()
+  count(soak, 'documents in the end', rows.length)
+  checkUploads(soak, rows, uploads)
+  checkReaders(soak, rows, readers)
+  await checkOutcomes(soak, db, rows, claims)
+  await checkContents(soak, rows)
+}
+
+function checkUploads(soak: Soak, rows: readonly Row[], uploads: Uploads): void {
+  const byUpload = Map.groupBy(rows, ({ name }) => name.replace(/\d+\.bin$/, '0.bin'))
+  for (const [first, found] of byUpload) {
+    const upload = uploads.get(first)
+    if (!upload) fault(soak, `document ${found[0]?.id} was never sent`)
+    else if (upload.deleted === 'no') checkUpload(soak, upload, found)
+  }
+  for (const [first, { ids, deleted }] of uploads) {
+    const found = byUpload.get(first) ?? []
+    if (ids && deleted === 'no' && found.length === 0)
+      fault(soak, `upload ${first} was acknowledged and is lost`)
+    if (deleted === 'yes' && found.length > 0) fault(soak, `upload ${first} was deleted and is there`)
+    if (!ids)
+      count(soak, found.length > 0 ? 'uploads kept without an answer' : 'uploads without an answer, not kept')
+  }
+}
+
+function checkUpload(soak: Soak, { names, hashes, ids }: Upload, found: readonly Row[]): void {
+  const is = (rows: readonly unknown[], expected: readonly unknown[], what: string) => {
+    if (JSON.stringify(rows) !== JSON.stringify(expected)) {
+      fault(soak, `upload ${names[0]}: ${what} are ${JSON.stringify(rows)}, not ${JSON.stringify(expected)}`)
+    }
+  }
+  is(
+    found.map(({ name }) => name),
+    names,
+    'names',
+  )
+  is(
+    found.map(({ sha256 }) => sha256),
+    hashes,
+    'contents',
+  )
+  if (ids)
+    is(
+      found.map(({ id }) => id),
+      ids,
+      'ids',
+    )
+}
+
+function checkReaders(soak: Soak, rows: readonly Row[], readers: readonly Reader[]): void {
+  for (const { filter, seen } of readers) {
+    const wanted = filter === '' ? rows : rows.filter(({ company_id }) => company_id === 1)
+    const missed = wanted.filter(({ id }) => !seen.has(id))
+    if (missed.length > 0) fault(soak, `reader ${filter} missed ${missed.map(({ id }) => id).slice(0, 20)}`)
+  }
+}
+
+async function checkOutcomes(soak: Soak, db: Db, rows: readonly Row[], { outcomes }: Claims): Promise<void> {
+  for (const { id, state, claim_id, finished_by } of rows) {
+    const acknowledged = outcomes.get(id)
+    if (acknowledged && acknowledged !== `${claim_id} ${state}`) {
+      fault(soak, `document ${id} is ${state} by ${claim_id}, and ${acknowledged} was acknowledged`)
+    }
+    if (state === 'failed' && finished_by === null) count(soak, 'documents given up after 5 claims')
+  }
+  const events = await db
+    .selectFrom('events')
+    .select((of) => ['document_id', of.fn.countAll<number>().as('times')])
+    .where('kind', 'in', ['done', 'failed'])
+    .where('via', '=', 'token')
+    .groupBy('document_id')
+    .execute()
+  const twice = events.filter(({ times }) => times > 1)
+  if (twice.length > 0) fault(soak, `finished twice: ${JSON.stringify(twice.slice(0, 20))}`)
+  count(soak, 'documents finished by workers', events.length)
+}
+
+/** Each document is read from a node, whole. */
+async function checkContents(soak: Soak, rows: readonly Row[]): Promise<void> {
+  await inParallel(rows, 4, async ({ id, sha256 }) => {
+    const answer = await ask(soak, 'content', `/api/v1/documents/${id}/content`, { headers: HEADERS })
+    if (answer?.status !== 200) fault(soak, `content of ${id}: ${answer?.status} ${answer?.body}`)
+    else if (sha256Of(answer.body) !== sha256) fault(soak, `content of ${id} is another one`)
+  })
+}

@@ -1,0 +1,128 @@
+// What happens to nodes, database and bucket of the soak, one thing after the other; the bucket fails beside it. Nodes that
+// were killed are started again, and what was stopped goes on, before this ends.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BucketFault, PaperBucket } from '../bucket/paper-bucket.ts'
+import type { Node } from '../postgres/nodes.ts'
+import { ask as askPostgres, type PostgresServer } from '../postgres/server.ts'
+import type { Random } from '../rates/random-bank.ts'
+import { count, fault, type Soak } from './world.ts'
+
+const CUT_CONNECTIONS = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'cambista' and pid <> pg_backend_pid() order by random() limit 5`
+
+export type Ground = {
+  nodes: Node[]
+  server: PostgresServer
+  start(): Promise<Node>
+}
+
+/** Faults of nodes until all is over. */
+export async function harmNodes(soak: Soak, ground: Ground): Promise<void> {
+  const { random } = soak
+  while (!soak.isOver) {
+    await pause(random.int(0, 3000))
+    if (soak.isOver) break
+    const chosen = random.next()
+    if (chosen < 0.8) await replaceNode(soak, ground, 'SIGKILL')
+    else if (chosen < 0.88) await replaceNode(soak, ground, 'SIGTERM')
+    else await freezeNode(soak, ground)
+  }
+}
+
+/** Faults of the database, beside those of nodes. */
+export async function harmDatabase(soak: Soak, ground: Ground): Promise<void> {
+  const { random } = soak
+  while (!soak.isOver) {
+    await pause(random.int(2000, 15_000))
+    if (soak.isOver) break
+    const chosen = random.next()
+    if (chosen < 0.3) await restartDatabase(soak, ground, 'stop')
+    else if (chosen < 0.6) await restartDatabase(soak, ground, 'crash')
+    else if (chosen < 0.8) await freezeDatabase(soak, ground)
+    else await cutConnections(soak, ground)
+  }
+}
+
+/** Notes an end that nobody asked for. */
+export function watchNode(soak: Soak, node: Node, isExpected: (node: Node) => boolean): void {
+  void node.ended().then((end) => {
+    const { err } = node.printed
+    for (const [, event] of err.matchAll(/^\S+ error ([a-z ]+)/gm)) count(soak, `log: ${event?.trim()}`)
+    if (/unhandled/i.test(err)) fault(soak, `a node says: ${/.*unhandled.*/i.exec(err)?.[0]}`)
+    if (!isExpected(node)) fault(soak, `a node ended by itself with ${end}: ${node.printed.err.slice(-2000)}`)
+  })
+}
+
+async function replaceNode(
+  soak: Soak,
+  { nodes, start }: Ground,
+  signal: 'SIGKILL' | 'SIGTERM',
+): Promise<void> {
+  const [node] = nodes.splice(soak.random.int(0, nodes.length - 1), 1)
+  if (!node) return
+  node.child.kill(signal)
+  const end = await node.ended()
+  if (signal === 'SIGTERM' && end !== 0) fault(soak, `a node ended with ${end} when it was asked to`)
+  count(soak, `nodes ended by ${signal}`)
+  nodes.push(await start())
+}
+
+/** Sometimes for longer than its leases, so that it wakes up without them. */
+async function freezeNode(soak: Soak, { nodes }: Ground): Promise<void> {
+  const { random } = soak
+  const node = nodes[random.int(0, nodes.length - 1)]
+  node?.child.kill('SIGSTOP')
+  await pause(random.chance(0.3) ? random.int(15_000, 20_000) : random.int(500, 5000))
+  node?.child.kill('SIGCONT')
+  count(soak, 'nodes stopped for seconds')
+}
+
+async function restartDatabase(soak: Soak, { server }: Ground, how: 'stop' | 'crash'): Promise<void> {
+  const { random } = soak
+  await server[how]()
+  await pause(random.chance(0.15) ? random.int(10_000, 15_000) : random.int(0, 4000))
+  await server.start()
+  count(soak, `database: ${how}`)
+}
+
+async function freezeDatabase(soak: Soak, { server }: Ground): Promise<void> {
+  const { random } = soak
+  const goOn = server.freeze()
+  await pause(random.chance(0.2) ? random.int(10_000, 15_000) : random.int(300, 6000))
+  goOn()
+  count(soak, 'database stopped for seconds')
+}
+
+async function cutConnections(soak: Soak, { server }: Ground): Promise<void> {
+  for (let turn = soak.random.int(1, 20); turn > 0; turn--) {
+    await askPostgres(server.url, CUT_CONNECTIONS)
+    await pause(20)
+  }
+  count(soak, 'connections cut for a while')
+}
+
+/** The bucket fails now and then, and for some seconds most of the time. What it did is counted. */
+export function harmBucket(soak: Soak, bucket: PaperBucket, random: Random): void {
+  let stormEnds = 0
+  bucket.faults = () => {
+    if (bucket.calls.length > 1000) bucket.calls.length = 0
+    if (soak.isOver) return undefined
+    const now = performance.now()
+    if (random.chance(0.0005)) stormEnds = now + random.int(1000, 8000)
+    if (!random.chance(now < stormEnds ? 0.6 : 0.03)) return undefined
+    const chosen = faultOf(random)
+    count(soak, `bucket: ${typeof chosen === 'string' ? chosen : Object.keys(chosen)[0]}`)
+    return chosen
+  }
+}
+
+function faultOf(random: Random): BucketFault {
+  const chosen = random.int(0, 7)
+  if (chosen === 0) return 'drop'
+  if (chosen === 1) return 'deaf'
+  if (chosen === 2) return 'InternalError'
+  if (chosen === 3) return { delayMs: random.int(10, 3000) }
+  if (chosen === 4) return { cutAt: random.int(0, 2000) }
+  return 'SlowDown'
+}

@@ -1,0 +1,65 @@
+// What all clients of the soak share: how they ask the nodes, the clock by which they end, and what they saw that must
+// not be. A client never stops at a fault that it sees: it writes it down, and the test fails in the end.
+
+import type { Random } from '../rates/random-bank.ts'
+
+export type Answer = { status: number; headers: Headers; body: Buffer }
+
+export type Soak = {
+  random: Random
+  /** The nodes that are there, each as its address. */
+  urls(): readonly string[]
+  /** Clients begin nothing new. */
+  isOver: boolean
+  /** Nothing that they began is under way any more. */
+  isSettled: boolean
+  /** What must not be, at most FAULTS_KEPT of them in words. */
+  faults: string[]
+  counts: Map<string, number>
+}
+
+const FAULTS_KEPT = 50
+const LONGEST_REQUEST_MS = 90_000 // a node may stand still for most of it
+
+export function createSoak(random: Random, urls: () => readonly string[]): Soak {
+  return { random, urls, isOver: false, isSettled: false, faults: [], counts: new Map() }
+}
+
+export function count({ counts }: Soak, what: string, by = 1): void {
+  counts.set(what, (counts.get(what) ?? 0) + by)
+}
+
+export function fault(soak: Soak, words: string): void {
+  count(soak, 'faults')
+  if (soak.faults.length < FAULTS_KEPT) soak.faults.push(`${new Date().toISOString()} ${words}`)
+}
+
+/**
+ * Asks any node. Undefined: there was no whole answer, or a 503, so what came of the request is not known. No answer may
+ * be a 500.
+ */
+export async function ask(
+  soak: Soak,
+  kind: string,
+  path: string,
+  init: RequestInit = {},
+): Promise<Answer | undefined> {
+  const urls = soak.urls()
+  const url = urls[soak.random.int(0, urls.length - 1)]
+  if (url === undefined) return undefined
+  try {
+    const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(LONGEST_REQUEST_MS) })
+    const body = Buffer.from(await response.arrayBuffer())
+    count(soak, `${kind} ${response.status}`)
+    if (response.status === 503) return undefined
+    if (response.status >= 500) fault(soak, `${kind} ${path}: ${response.status} ${body.subarray(0, 300)}`)
+    return { status: response.status, headers: response.headers, body }
+  } catch {
+    count(soak, `${kind} cut off`)
+    return undefined
+  }
+}
+
+export function jsonOf<T>({ body }: Answer): T {
+  return JSON.parse(body.toString()) as T
+}
