@@ -7,7 +7,7 @@ import { valueAt } from '../../src/domain/rates/column.ts'
 import { exportable, keptExportable } from '../../src/domain/rates/export.ts'
 import { openRateCache, type RateSnapshot } from '../../src/domain/rates/rate-cache.ts'
 import { atomically, type Engine } from '../../src/store/engine.ts'
-import { raiseRevision } from '../../src/store/meta.ts'
+import { raiseRevision, selectMeta } from '../../src/store/meta.ts'
 import { replaceCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
 import { ensureCatalogue } from '../../src/sync/catalogue.ts'
@@ -56,6 +56,7 @@ test('a snapshot has all columns, and answers when the database is gone', async 
 test('what an export needs is read ahead of it, anew after each change', async (t) => {
   const [writer, gone] = await openNodes(t, 2)
   assert.ok(gone)
+  await selectMeta(gone.reads)
   await gone.close()
   const cache = await openRateCache(writer.longReads, [])
   const readAhead = keptExportable(writer.reads, cache)
