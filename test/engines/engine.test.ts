@@ -133,6 +133,14 @@ test("the time is the database's, and a clock that is far off is not ready", asy
   assert.equal(await node.isReady(), false)
 })
 
+test('many that ask whether a node is ready are told so by one look', async (t) => {
+  const node = await openNode(t, await postgresSchemaFor(t))
+  const asked = Array.from({ length: 3000 }, () => node.isReady())
+  await wait(50)
+  await node.look()
+  assert.deepEqual([...new Set(await Promise.all(asked))], [true])
+})
+
 test('numbers are numbers, and one that is no whole number below 2^53 is an error', async (t) => {
   const { db } = await openNode(t, await postgresSchemaFor(t))
   const one = async (text: string) => (await askWithin<{ n: unknown }>(db, `select ${text} as n`)).rows[0]?.n

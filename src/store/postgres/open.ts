@@ -47,6 +47,12 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const { leaseTimes = LEASE_TIMES } = options
   const clock = createSharedClock(options.machine)
   const look = createLooks({ db: looks, gate, clock, wentBack: options.wentBack })
+  const findReady = async () => {
+    await look()
+    const versions = await versionsOf(looks, options.migrations)
+    return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
+  }
+  let ready: Promise<boolean> | undefined
   const engine: Engine = {
     kind: 'postgres',
     place: address.name,
@@ -58,10 +64,12 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     holderOf: (name) => holderOfLease(reads, name),
     look,
     clockOffsetMs: clock.offsetMs,
-    async isReady() {
-      await look()
-      const versions = await versionsOf(looks, options.migrations)
-      return versions?.isKnown === true && Math.abs(clock.offsetMs()) <= MOST_OFF_MS
+    // Once for all that ask meanwhile: a probe is open to everybody, and behind a thousand of them a look would be late.
+    isReady() {
+      ready ??= findReady().finally(() => {
+        ready = undefined
+      })
+      return ready
     },
     async close() {
       await Promise.all([db, reads, longReads, looks].map((one) => one.destroy()))
