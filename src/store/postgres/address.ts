@@ -17,7 +17,7 @@ export type Address = {
 }
 
 const FORM = 'postgres://USER:PASSWORD@HOST/DATABASE'
-const ESCAPES = 'a character such as @, / or % in the password is written as %40, %2F or %25'
+const ESCAPES = 'a character such as @, /, # or % in the password is written as %40, %2F, %23 or %25'
 const PARAMETERS = new Set(
   'host port sslmode sslrootcert sslcert sslkey options application_name prepare'.split(' '),
 )
@@ -27,6 +27,8 @@ export function addressOf(text: string): Address {
   const url = parse(text)
   const given = Object.fromEntries(url.searchParams)
   const unknown = Object.keys(given).find((name) => !PARAMETERS.has(name))
+  // Of a password that is not escaped a part may be taken for whatever follows the host.
+  if (/[/@]/.test(url.pathname.slice(1)) || url.hash || /\W/.test(unknown ?? '')) throw wrong(ESCAPES)
   if (unknown !== undefined) throw wrong(`the parameter ${unknown} is not known`)
   const host = given.host ?? decoded(url.hostname).replace(/^\[|\]$/g, '')
   const port = given.port ?? (url.port || '5432')

@@ -55,6 +55,11 @@ test('what is wrong with an address is said without repeating it', () => {
     ['postgres://erp:s3cret@db/c?host=a,b', /one host/],
     ['postgres://erp:s3cret%@db/c', /%40/],
     ['postgres://erp:s3cret@db:port/c', /%40/],
+    ['postgres://erp:@s3cret/x@db/c', /%40/],
+    ['postgres://erp:@x/s3cret@db', /%40/],
+    ['postgres://erp:@x/y?s3cret@db/c', /%40/],
+    ['postgres://erp:@x/y?sslmode=require&z#s3cret@db/c', /%40/],
+    ['postgres://erp:1/s3cret@db/c', /%40/],
     ['postgres://erp:s3cret@db/c?sslrootcert=/nowhere', /file of sslrootcert/],
   ]
   for (const [text, reason] of wrong) {
