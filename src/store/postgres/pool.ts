@@ -93,8 +93,16 @@ export async function openPool(
   const standard = pg.types.getTypeParser
   const getTypeParser = ((oid: number, format?: 'text') =>
     oid === INT8 || oid === NUMERIC ? wholeNumber : standard(oid, format)) as typeof standard
+  // What the library gives up itself, such as for want of a password, it leaves open until the server closes it, a minute later.
+  class Client extends pg.Client {
+    constructor(config?: ClientConfig) {
+      super(config)
+      this.connection.on('error', () => this.connection.stream.destroy())
+    }
+  }
   const pool = new pg.Pool({
     ...withSettings(address, answerMs),
+    Client,
     max: size,
     query_timeout: answerMs,
     connectionTimeoutMillis: connectMs,
