@@ -29,8 +29,8 @@ type WaitingOptions = ServerOptions & { log: Log; stop?: AbortSignal | undefined
 
 const PATIENCE_MS = 60_000
 const TRY_EVERY_MS = 500
-// No password, no database of that name: time does not mend it.
-const REFUSED = /^PG_(28|3D|3F)/
+// No password, no database of that name, a certificate that is not trusted: time does not mend it.
+const REFUSED = /^PG_(28|3D|3F|UNTRUSTED)/
 const NOT_YET = new AppError('busy', 'The database does not answer yet: try again in a moment')
 
 export function createWaiting(options: WaitingOptions, patienceMs = PATIENCE_MS): Waiting {

@@ -5,6 +5,8 @@ import { AppError, codeOf } from '../../errors.ts'
 
 /** The connection broke, or nothing was answered in time. */
 export const LOST = 'PG_LOST'
+/** The server is not the one that the address means, or speaks no TLS. */
+export const UNTRUSTED = 'PG_UNTRUSTED'
 /** The connection broke while a transaction was committed: it may be there, or not. */
 export const COMMIT_UNKNOWN = 'PG_COMMIT_UNKNOWN'
 
@@ -12,7 +14,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/
 const CONFLICT = /^PG_(40001|40P01)$/
 const OVERTAKEN = /^PG_(23505|23503)$/
 // The server ends sessions, is starting, or does not say what became of a statement.
-const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST)$/
+const ENDS = /^PG_(57P0[1-5]|08...|40003|25006|LOST|UNTRUSTED)$/
 const READ_ONLY = 'PG_25006'
 
 // The server's own words name the user, and in the language of its settings.
@@ -23,7 +25,11 @@ const OWN_WORDS: Record<string, string> = {
   PG_53300: 'the database has no connection left (53300): see its max_connections',
 }
 // Of OpenSSL, for a certificate that no known root signed; the text of Node.js advises a flag that no user of ours has.
-const NOT_TRUSTED = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)$/
+const NO_ROOT = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)$/
+const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID'
+// Such as a certificate that has expired.
+const NO_TRUST = /^(CERT_\w+|ERR_SSL_\w+)$/
+const NO_TLS = 'The server does not support SSL connections'
 const NO_PASSWORD = /^SASL: .*password must be a/
 const PASSWORD_MISSING =
   'the database asks for a password: none is in its address, in ~/.pgpass or in the file of PGPASSFILE'
@@ -34,13 +40,21 @@ export function asDatabaseError(error: unknown): unknown {
   if (error instanceof AppError || error instanceof RangeError || error instanceof TypeError) return error
   if (NO_PASSWORD.test(error.message)) return Object.assign(new Error(PASSWORD_MISSING), { code: 'PG_28P01' })
   const state = codeOf(error)
-  if (NOT_TRUSTED.test(state)) {
-    const words = `the certificate of the database is not trusted (${state}): name its root with sslrootcert=FILE in the address`
-    return Object.assign(new Error(words), { code: LOST })
-  }
+  const untrusted = untrustedWords(error, state)
+  if (untrusted !== undefined) return Object.assign(new Error(untrusted), { code: UNTRUSTED })
   const code = SQLSTATE.test(state) && 'severity' in error ? `PG_${state}` : LOST
   const words = OWN_WORDS[code]
   return Object.assign(words === undefined ? error : new Error(words), { code })
+}
+
+/** Undefined: it is about anything else. */
+function untrustedWords({ message }: Error, code: string): string | undefined {
+  const which = `the certificate of the database is`
+  if (NO_ROOT.test(code))
+    return `${which} not trusted (${code}): name its root with sslrootcert=FILE in the address`
+  if (code === OTHER_HOST)
+    return `${which} that of another host than the one in the address: write the name that it has`
+  return NO_TRUST.test(code) || message === NO_TLS ? message : undefined
 }
 
 /** Whether the transaction was given up because of others that ran at the same time, and may be tried again. */

@@ -63,7 +63,12 @@ test('a command says why it cannot open the database, and not as whom', async (t
     /inbox: the database asks for a password.*PGPASSFILE/,
   )
   assert.match(await refusal(`postgres://${USER}:hidden@nowhere.invalid/inbox`), /nowhere\.invalid/)
-  assert.match(await refusal(await addressWithoutTls(t)), /does not support SSL/)
+  const withoutTls = await addressWithoutTls(t)
+  for (const line of ['key list', `serve --port 0 ${blobs}`]) {
+    const said = await refusal(withoutTls, line)
+    assert.match(said, /does not support SSL/)
+    assert.doesNotMatch(said, /waiting/) // time does not mend it
+  }
 })
 
 test('a server whose database changes the password, and is gone, says neither whose nor where to clients', async (t) => {

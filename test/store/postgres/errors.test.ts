@@ -28,8 +28,16 @@ const failures: [message: string, fields: object, said: RegExp, code: string][] 
     'self-signed certificate; try Node.js with',
     { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
     /sslrootcert/,
-    'PG_LOST',
+    'PG_UNTRUSTED',
   ],
+  [
+    "Hostname/IP does not match certificate's altnames: Host: erp.",
+    { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    /another host/,
+    'PG_UNTRUSTED',
+  ],
+  ['certificate has expired', { code: 'CERT_HAS_EXPIRED' }, /expired/, 'PG_UNTRUSTED'],
+  ['The server does not support SSL connections', {}, /SSL/, 'PG_UNTRUSTED'],
 ]
 for (const [message, fields, said, code] of failures) {
   test(`in place of: ${message}`, () => {
