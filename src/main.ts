@@ -12,13 +12,7 @@ import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { placeOf } from './cli/place/place.ts'
-import {
-  readLibrarySettings,
-  readSettings,
-  SETTINGS_FILE,
-  type Settings,
-  withSettings,
-} from './cli/settings.ts'
+import { lendToLibraries, readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { asJournalErrors } from './log.ts'
@@ -106,16 +100,12 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   return command.run({
     options,
     positionals: parsed.positionals,
+    flags: parsed.flags,
     terminal: { ...terminal, env },
     settings,
     place: hasPlace ? place : undefined,
     withDatabase: hasPlace ? databaseIn(place, { changesData, say }) : undefined,
   })
-}
-
-/** They look at the environment of the process by themselves. */
-function lendToLibraries(settings: Settings): void {
-  for (const [name, value] of Object.entries(readLibrarySettings(settings))) process.env[name] ||= value
 }
 
 /** Loaded only where there is something to say: a start of the server needs no languages. The journal is English. */

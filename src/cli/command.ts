@@ -62,6 +62,8 @@ export type CommandInput<Options = object> = {
   options: Options
   /** As many as it takes. */
   positionals: string[]
+  /** The options that were given as flags. */
+  flags: readonly string[]
   terminal: Terminal
   /** They are in the terminal's environment already. */
   settings: Settings

@@ -52,6 +52,11 @@ export function readLibrarySettings({ file, hidden }: Settings): Environment {
     : parseEnvironmentFile(readFileSync(file, 'utf8'), OF_LIBRARIES)
 }
 
+/** They look at the environment of the process by themselves. */
+export function lendToLibraries(settings: Settings): void {
+  for (const [name, value] of Object.entries(readLibrarySettings(settings))) process.env[name] ||= value
+}
+
 /** An environment with the settings below it. An empty variable is an unset one. */
 export function withSettings(env: Environment, { values }: Settings): Environment {
   const merged = { ...env }

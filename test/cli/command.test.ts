@@ -28,6 +28,7 @@ test('the values that a command gets follow from the options that it declares', 
   const settings = { file: '', values: {}, hidden: false }
   await declared.run({
     options,
+    flags: [],
     positionals: [],
     terminal,
     settings,

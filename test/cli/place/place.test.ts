@@ -107,6 +107,22 @@ test('a password in a flag is warned of, and one in the environment or in a file
   assert.deepEqual([found.said, found.place.database], ['', ADDRESS])
 })
 
+test('a move is told of a password in its flags too, and --to is in place of any other address', async (t) => {
+  const dir = join(temporaryDirectory(t), 'none')
+  const words = ['migrate', '--data-dir', dir, ...FOLDER]
+  const other = { CAMBISTA_DATABASE_FILE: `${dir}/address` }
+  for (const [flag, env] of [
+    ['--database', {}],
+    ['--to', {}],
+    ['--to', other],
+  ] as const) {
+    const { code, err } = await runCommand([...words, flag, ADDRESS], env)
+    assert.deepEqual([code, /ps shows it/.test(err)], [1, true], err)
+    assert.match(err, new RegExp(`${dir}`))
+    assert.doesNotMatch(err, /s3cr3t/)
+  }
+})
+
 test('a file of the address that is empty or not there is a failure that names it', (t) => {
   const file = fileWith(t, '\n')
   assert.throws(() => placeBy(['--database-file', file, ...FOLDER]), {

@@ -6,6 +6,7 @@ import { nonEmpty } from '../../option-formats.ts'
 import { WHOLE_PLACE } from '../../place/options.ts'
 import { placeOf } from '../../place/place.ts'
 import { durationText, progressOf } from '../../progress.ts'
+import { lendToLibraries } from '../../settings.ts'
 
 const DONE_IN_PART = 3
 const SHOWN = 20
@@ -30,12 +31,14 @@ from then on, and the exit code is 3.`,
   own: { to: TO },
   changesData: true,
   example: 'cambista migrate --database-file /etc/cambista/database --blobs s3://cambista/documents',
-  async run({ options, terminal }) {
-    const { to, database: _database, ...others } = options
-    const database = to ?? options.database
+  async run({ options, flags, settings, terminal }) {
+    const { to, database: _database, 'database-file': _file, ...others } = options
+    const target = to === undefined ? options : { ...others, database: to }
+    // The data directory is what is moved: it is not ignored.
+    const given = to === undefined ? flags.filter((name) => name !== 'data-dir') : ['database']
     const say = (text: string) => terminal.err(text)
-    const flags = to === undefined ? [] : ['database']
-    const place = placeOf(to === undefined ? options : { ...others, database }, { flags, say })
+    const place = placeOf(target, { flags: given, say })
+    lendToLibraries(settings)
     const { database: url } = place
     if (url === undefined) throw new AppError('usage', 'where to? Give --to, --database or --database-file')
     const dataDir = resolve(options['data-dir'])
