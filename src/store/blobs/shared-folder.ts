@@ -5,11 +5,14 @@ import * as nodeFs from 'node:fs/promises'
 import { unlessMissing } from '../../file-hash.ts'
 import type { ContentRows } from '../contents.ts'
 import { atomically, type Lock } from '../engine.ts'
+import { portionsOf } from '../portions.ts'
 import type { Db } from '../tables.ts'
 import type { Blobs } from './blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from './folder.ts'
 import { inParallel } from './parallel.ts'
 import { blobPath, CALLS_AT_ONCE } from './place.ts'
+
+const CLAIMED_AT_ONCE = 1000
 
 export async function openSharedFolder(
   dir: string,
@@ -27,12 +30,15 @@ export async function openSharedFolder(
     ...blobs,
     removesLater: true,
     async claim(trx, contents) {
-      const claimed = [...contents]
-      await rows.claim(trx, claimed)
+      const sorted = [...contents].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
       let areThere = true
-      await inParallel(claimed, CALLS_AT_ONCE, async ({ sha256 }) => {
-        areThere &&= await isThere(sha256)
-      })
+      // The database ends a transaction that says nothing for seconds, and files of another machine take their time.
+      for (const some of portionsOf(sorted, CLAIMED_AT_ONCE)) {
+        await rows.claim(trx, some)
+        await inParallel(some, CALLS_AT_ONCE, async ({ sha256 }) => {
+          areThere &&= await isThere(sha256)
+        })
+      }
       return areThere
     },
     release: rows.release,
