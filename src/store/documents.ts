@@ -24,6 +24,8 @@ export type NewDocuments = {
   createdBy: number | null
   /** As many as one statement may have. */
   attachments: readonly Pick<Row<'attachments'>, 'id' | 'name'>[]
+  /** Of `newDocumentIds`, one for each attachment; undefined: the database gives them. */
+  ids: readonly number[] | undefined
 }
 
 export type DocumentFilter = {
@@ -42,15 +44,21 @@ export type DocumentFilter = {
 }
 
 /**
+ * Ids for all documents of the caller's transaction, as late in it as can be, and once: other uploads wait for its end.
+ * Undefined where the database gives them row by row.
+ */
+export function newDocumentIds(trx: Db, count: number): Promise<number[] | undefined> {
+  return dialectOf(trx).newIds(trx, count)
+}
+
+/**
  * Writes documents, inside the caller's transaction, which has added them to the sums (`addUsed`), and returns their ids in
- * the order of the attachments. The order in which an engine gives ids to the rows of one statement is not promised: they
- * are taken first where it must be.
+ * the order of the attachments. The order in which an engine gives ids to the rows of one statement is not promised.
  */
 export async function insertDocuments(db: Db, batch: NewDocuments): Promise<number[]> {
   const { companyId: company_id, agentId: agent_id, ownerId: owner_id, createdAt: created_at } = batch
   const shared = { company_id, agent_id, owner_id, created_at, created_by: batch.createdBy }
-  const { attachments } = batch
-  const ids = await dialectOf(db).newIds(db, attachments.length)
+  const { attachments, ids } = batch
   const rows = await db
     .insertInto('documents')
     .values(

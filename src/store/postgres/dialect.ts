@@ -81,17 +81,20 @@ export const postgresDialect: Dialect = {
     )
     return rows.length > 0
   },
-  // What an update returns is worked out when it has the row, so that nobody takes ids before its turn.
+  // What an update returns is worked out when it has the row, so that nobody takes ids before its turn, and those of one turn
+  // are all there are until the next.
   async newIds(trx, count) {
-    const { rows } = await ask<{ ids: number[] }>(
+    const { rows } = await ask<{ last: number }>(
       trx,
       `update document_order set turn = turn + 1
        returning (
-         select json_agg(nextval(pg_get_serial_sequence('documents', 'id'))) from generate_series(1, $1::int)
-       ) as ids`,
+         select setval(ids.name, nextval(ids.name) + $1::bigint - 1)
+         from (select pg_get_serial_sequence('documents', 'id')::regclass as name) as ids
+       ) as last`,
       [count],
     )
-    return rows[0]?.ids.sort((one, other) => one - other)
+    const first = (rows[0]?.last ?? 0) - count + 1
+    return Array.from({ length: count }, (_, at) => first + at)
   },
   async moveIds(db, table, id) {
     const { rows } = await ask<{ name: string }>(db, `select pg_get_serial_sequence($1, 'id') as name`, [
