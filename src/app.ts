@@ -130,7 +130,7 @@ async function openApp(
   const keepExportable = isAlone ? undefined : keptExportable(reads, cache)
   keepExportable?.()
   const past = openPastRates(engine.longReads)
-  const keyring = await openKeyring(db, clock, database.memoryAge)
+  const keyring = await openKeyring(engine, clock, database.memoryAge)
   const failed = (error: unknown) => log.error('the database cannot be written', { reason: reasonOf(error) })
   parts.defer(() => keyring.recordUse().catch(failed))
 
@@ -142,7 +142,7 @@ async function openApp(
   const hooks = isAlone
     ? openHooks(sending)
     : (await import('./hooks/shared-hooks.ts')).openSharedHooks({ ...sending, takeLock }, leaseTimes?.renewMs)
-  const announceArrivals = isAlone ? undefined : await openSharedArrivals(db, arrivals)
+  const announceArrivals = isAlone ? undefined : await openSharedArrivals(reads, arrivals)
   database.start(async ({ data, access, documents }) => {
     if (documents) hooks.wake()
     if (documents) await announceArrivals?.()

@@ -134,7 +134,7 @@ async function countedKeyring(db: Db) {
     },
     transformResult: async ({ result }) => result,
   })
-  const keyring = await openKeyring(counting, fixedClock().read)
+  const keyring = await openKeyring({ db: counting, reads: counting }, fixedClock().read)
   counted.queries = 0
   return { keyring, counted }
 }
@@ -196,7 +196,7 @@ test('of two looks at keys the one that began last counts, whichever ends last',
     },
   })
   const id = await insertApiKey(db, { name: 'a', hash: hashOfSecret(key), createdAt: AT })
-  const keyring = await openKeyring(held, fixedClock().read)
+  const keyring = await openKeyring({ db: held, reads: held }, fixedClock().read)
   assert.equal(results, 3)
   const first = keyring.refresh()
   await until(() => results === 6)
@@ -210,7 +210,7 @@ test('of two looks at keys the one that began last counts, whichever ends last',
 
 test('a database that does not answer is no reason to call a key wrong', async (t) => {
   const own = temporaryDatabase(t)
-  const keyring = await openKeyring(own, fixedClock().read)
+  const keyring = await openKeyring({ db: own, reads: own }, fixedClock().read)
   await own.schema.alterTable('api_keys').renameTo('gone').execute()
   await assert.rejects(
     async () => keyring.withLookUp(() => keyring.checkKey('cbk_x')),

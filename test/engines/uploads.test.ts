@@ -8,13 +8,15 @@ import { hashOfSecret } from '../../src/domain/secrets.ts'
 import { updateAgent } from '../../src/store/directory/agents.ts'
 import { lockForUpdate } from '../../src/store/directory/lock.ts'
 import { atomically, dialectOf } from '../../src/store/engine.ts'
-import { insertToken } from '../../src/store/tokens.ts'
+import { findTokenByName, insertToken, revokeToken } from '../../src/store/tokens.ts'
 import { startProxy } from '../support/postgres/proxy.ts'
 import { ask } from '../support/postgres/server.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
-const { AT, batch, CREATE, fillDirectory, pdf, post, read } = await import('../support/directory.ts')
+const { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS, tokenName } = await import(
+  '../support/directory.ts'
+)
 const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
 const { until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
@@ -79,6 +81,28 @@ test('of a commit that was cut off a client hears what became of it', async (t) 
   const again = await post(node, CREATE, batch(pdf('three')), { 'idempotency-key': 'three' })
   assert.equal(again.status, 200, await again.text())
   assert.equal(await kept(), 3)
+})
+
+test('uploads that wait for one another keep a node from no news', async (t) => {
+  const { node, url } = await oneNode(t)
+  const { db } = await openNode(t, url)
+  const first = await db.startTransaction().execute()
+  await dialectOf(first).newIds(first, 1)
+  const ended: number[] = []
+  const uploads = Array.from({ length: 10 }, async (_, at) => {
+    ended.push((await post(node, CREATE, batch(pdf(`${at}`)))).status)
+  })
+  await until(
+    async () => (await ask(url, `select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).length >= 5,
+  )
+  const headers = { authorization: `Bearer ${TOKENS.read}` }
+  assert.equal((await read(node, '/api/v1/documents', headers)).status, 200)
+  const token = await findTokenByName(db, tokenName(TOKENS.read))
+  await revokeToken(db, token?.id ?? 0, AT)
+  await until(async () => (await read(node, '/api/v1/documents', headers)).status === 401)
+  assert.deepEqual(ended, [], 'while all of them wait')
+  await first.rollback().execute()
+  await Promise.all(uploads)
 })
 
 test('what cannot be found out is a 503, no content goes, and the same request again makes no second document', async (t) => {

@@ -6,8 +6,8 @@ import type { Clock, IsoDate } from '../../dates.ts'
 import type { Access } from '../../domain/documents/access.ts'
 import { AppError } from '../../errors.ts'
 import { type ActiveApiKey, selectActiveApiKeyHashes, updateApiKeysUsed } from '../../store/api-keys.ts'
+import type { Engine } from '../../store/engine.ts'
 import { selectFormerHashes, updateFormerSecretsUsed } from '../../store/secrets/former-secrets.ts'
-import type { Db } from '../../store/tables.ts'
 import { type ActiveToken, selectActiveTokens, updateTokensUsed } from '../../store/tokens.ts'
 import {
   byHash,
@@ -87,9 +87,12 @@ const UNKNOWN = Symbol('unknown secret')
 const LOOK_UP_EVERY_MS = 52 // 20 a second at most, whatever is sent; timers may be a millisecond early
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i
 
-/** `checkMemory`: throws when what is in memory is too old to be believed. */
+/**
+ * `reads`: for what is read, which uploads that wait for one another must not keep waiting. `checkMemory`: throws when what
+ * is in memory is too old to be believed.
+ */
 export async function openKeyring(
-  db: Db,
+  { db, reads }: Pick<Engine, 'db' | 'reads'>,
   clock: Clock,
   checkMemory: () => unknown = () => undefined,
 ): Promise<Keyring> {
@@ -106,9 +109,9 @@ export async function openKeyring(
   const refresh = async () => {
     begun += 1
     const own = begun
-    const active = { keys: await selectActiveApiKeyHashes(db), tokens: await selectActiveTokens(db) }
+    const active = { keys: await selectActiveApiKeyHashes(reads), tokens: await selectActiveTokens(reads) }
     // After the active ones: a rotation between the two looks leaves its former hash among both, and not among neither.
-    const former = await selectFormerHashes(db)
+    const former = await selectFormerHashes(reads)
     if (own < kept) return // what began later and is here already knows more
     kept = own
     keys.known = byHash(active.keys, former, 'key_id')

@@ -21,7 +21,7 @@ test('a refusal takes as long for a key that begins rightly as for any other', a
   await insertApiKey(db, { name: 'one', hash: hashOfSecret(key), createdAt: CREATED })
   const facts = { name: 'one', allow: ['agent:POST'], companyId: null, expiresAt: null, createdAt: CREATED }
   await insertToken(db, { ...facts, hash: hashOfSecret(token) })
-  const keyring = await openKeyring(db, fixedClock().read)
+  const keyring = await openKeyring({ db, reads: db }, fixedClock().read)
   keyring.checkKey(key)
   const checkToken = (secret: string) => keyring.checkToken(`Bearer ${secret}`)
   assert.equal(checkToken(token).id, 1)
