@@ -1,64 +1,43 @@
-// Uploads to a node over PostgreSQL, with contents in a folder that nodes share, over the same to a server over SQLite: in
-// turn, with as many flushes to the disk. The client, both servers and the database have one machine, so that what counts
-// is how the rates stand to each other.
+// Uploads of small documents to nodes over PostgreSQL, over the same to a server over SQLite.
 
-import { cpSync, existsSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
-import { openPostgres } from '../../../src/store/postgres/open.ts'
-import { batch, CREATE, fillTables, pdf, TOKENS } from '../../support/directory.ts'
-import { NATIVE, startPostgres } from '../../support/postgres/server.ts'
-import { type Figure, median } from '../figure.ts'
-import { PROGRAM, type Running, startServer } from '../process.ts'
+import { batch, CREATE, pdf, TOKENS } from '../../support/directory.ts'
+import type { Figure } from '../figure.ts'
+import type { Running } from '../process.ts'
+import { besides, type Servers } from './nodes.ts'
 
 const AT_ONCE = 16
 const SIZE = 1500
 const ROUNDS = 5
 const KINDS = [
-  { name: 'one document', documents: 1, uploads: 400, atLeast: 0.4 },
-  { name: 'ten documents', documents: 10, uploads: 80, atLeast: 0.5 },
+  { name: 'one document', documents: 1, uploads: 400, atLeast: { folder: 0.4, bucket: 0.25 } },
+  { name: 'ten documents', documents: 10, uploads: 80, atLeast: { folder: 0.5, bucket: undefined } },
+] as const
+const PLACES = [
+  { place: 'folder', name: 'a shared folder' },
+  { place: 'bucket', name: 'the stand-in for a bucket' },
 ] as const
 
-/** `dataDir` has the directory of the tests; none where there is no PostgreSQL for this machine. */
-export async function measureNodes(dataDir: string, dir: string, launcher = [PROGRAM]): Promise<Figure[]> {
-  if (!existsSync(NATIVE)) return []
-  // It ends with this process.
-  const database = await startPostgres(['fsync=on', 'full_page_writes=on'])
-  const { db, close } = await openPostgres(database.url)
-  await fillTables(db)
-  await close()
-  const own = join(dir, 'nodes-sqlite')
-  cpSync(dataDir, own, { recursive: true })
-  const words = ['serve', '--no-scheduler', '--min-free', '0', '--log-level', 'warn']
-  const start = (more: string[]) =>
-    startServer((port) => [...launcher, ...words, ...more, '--port', port], '/readyz')
-  const sqlite = await start(['--data-dir', own])
-  const shared = ['--database', database.url, '--blobs', join(dir, 'nodes-blobs'), '--blobs-shared']
-  const node = await start(shared)
+export async function measureUploads(servers: Servers): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const { name, documents, uploads, atLeast } of KINDS) {
-    const rates = { node: [] as number[], sqlite: [] as number[] }
+    const rounds = []
     for (let round = 0; round <= ROUNDS; round++) {
-      const of = {
-        sqlite: await rateOf(sqlite, documents, uploads),
-        node: await rateOf(node, documents, uploads),
-      }
-      if (round === 0) continue // to warm up
-      rates.sqlite.push(of.sqlite)
-      rates.node.push(of.node)
+      rounds.push({
+        sqlite: await rateOf(servers.sqlite, documents, uploads),
+        folder: await rateOf(servers.folder, documents, uploads),
+        bucket: await rateOf(servers.bucket, documents, uploads),
+      })
     }
-    const shown = (values: number[]) => `${median(values).toFixed(0)}/s`
-    figures.push({
-      work: `uploads of ${name} to a node over PostgreSQL (limit: over SQLite)`,
-      ours: shown(rates.node),
-      limit: shown(rates.sqlite),
-      measured: median(rates.node.map((rate, round) => rate / (rates.sqlite[round] ?? 0))),
-      unit: '',
-      must: { atLeast },
-    })
+    const warm = rounds.slice(1)
+    for (const { place, name: placeName } of PLACES) {
+      const work = `uploads of ${name}, PostgreSQL and ${placeName} (limit: SQLite)`
+      const least = atLeast[place]
+      const must = least === undefined ? undefined : { atLeast: least }
+      const pairs = warm.map((round) => ({ node: round[place], limit: round.sqlite }))
+      figures.push(besides({ work, must, shown: (rate) => `${rate.toFixed(0)}/s` }, pairs))
+    }
   }
-  await Promise.all([sqlite.stop(), node.stop()])
-
   return figures
 }
 
