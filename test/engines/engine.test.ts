@@ -9,6 +9,7 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import { atomically, dialectOf, type Engine, snapshot } from '../../src/store/engine.ts'
 import { selectMeta } from '../../src/store/meta.ts'
 import { ask as askWithin } from '../../src/store/postgres/ask.ts'
+import { selectSequences } from '../../src/store/postgres/maintenance/sequences.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openNode } from '../support/postgres/database.ts'
 import { ask, inSchema, postgresSchemaFor, startPostgres } from '../support/postgres/server.ts'
@@ -210,6 +211,10 @@ test('ids rise, and go on behind one that was chosen', async (t) => {
       .insertInto('companies')
       .values({ ...company(`c${id}`), ...(id && { id }) })
       .returning('id')
+  await insert(1).execute()
+  await moveIds(db, 'companies', 1)
+  const sequence = (await selectSequences(db)).find(({ table }) => table === 'companies')
+  assert.deepEqual(sequence, { table: 'companies', given: 1, highest: 1 })
   await insert(900).execute()
   await moveIds(db, 'companies', 900)
   assert.equal((await insert().executeTakeFirstOrThrow()).id, 901)

@@ -101,7 +101,11 @@ export const postgresDialect: Dialect = {
       table,
     ])
     const sequence = rows[0]?.name ?? ''
-    await ask(db, `select setval($1::regclass, $2) from ${sequence} where last_value < $2`, [sequence, id])
+    // Before its first id the last value of a sequence is 1, as after it.
+    await ask(db, `select setval($1::regclass, $2) from ${sequence} where last_value < $2 or not is_called`, [
+      sequence,
+      id,
+    ])
   },
   sharedClaims,
   locking: (query, strength, tables) =>
