@@ -38,7 +38,7 @@ cut off is gone on with when it is called again.`,
 export const databaseRestored = command({
   name: 'database restored',
   positionals: [],
-  summary: 'after its administrator restored a database to an earlier moment, and before any node starts',
+  summary: 'make a database ready that was restored to an earlier moment, before any node starts',
   about: `New ids begin 1,000,000 higher, so that none means two things; no client takes what it kept for fresh; of what was
 answered since that moment as_of says that it is not known; and all contents are looked for: one that is missing is
 answered with 410, and an upload of the same bytes brings it back. What was revoked after that moment is valid again:

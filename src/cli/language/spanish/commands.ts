@@ -91,7 +91,7 @@ export const SUMMARIES: Record<CommandName, string> = {
   'database migrate':
     'crea las tablas de una base de datos que varios nodos comparten, o las lleva a esta versión',
   'database restored':
-    'después de que el administrador restauró la base de datos a un momento anterior, y antes de iniciar ningún nodo',
+    'prepara una base de datos que se restauró a un momento anterior, antes de iniciar ningún nodo',
   manual: 'imprime un tema del manual; sin tema, la lista de los que hay',
   completion: 'imprime lo que hace que la terminal complete comandos y opciones',
   version: 'imprime la versión, igual que --version y -v',
