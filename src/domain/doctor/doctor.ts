@@ -14,6 +14,7 @@ import { freeBytes, openBlobFolder } from '../../store/blobs/folder.ts'
 import { removeOrphans } from '../../store/blobs/orphans.ts'
 import { isBlobNamed } from '../../store/documents.ts'
 import type { Examined } from '../../store/engine.ts'
+import { movedNote } from '../../store/move/moved-note.ts'
 import { selectProviders } from '../../store/rates/providers.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 import { openToRead } from '../../store/sqlite/database-copy.ts'
@@ -43,6 +44,8 @@ export async function examine(request: DoctorRequest): Promise<Examination> {
   }
   const served = isServed(dataDir)
   report.note(`cambista ${VERSION} on ${dataDir}${served ? ', which a server is using' : ''}`)
+  const moved = movedNote(dataDir)
+  if (moved !== undefined) report.note(moved)
   const opened = openOrReport(dataDir, report)
   try {
     const sound = opened !== undefined && (await examineDatabase(opened, report))

@@ -20,13 +20,17 @@ What is here is as it was then. Nothing serves it while this file is here.
   await flush(dataDir)
 }
 
+/** Where they are since when, as a sentence; undefined: here. */
+export function movedNote(dataDir: string): string | undefined {
+  const path = join(dataDir, MOVED_FILE)
+  if (!existsSync(path)) return undefined
+  const [first = ''] = readFileSync(path, 'utf8').split('\n')
+  return first.replace('this directory', dataDir)
+}
+
 /** @throws AppError `failed` when the data of the directory are elsewhere */
 export function refuseMoved(dataDir: string): void {
-  const path = join(dataDir, MOVED_FILE)
-  if (!existsSync(path)) return
-  const [first = ''] = readFileSync(path, 'utf8').split('\n')
-  throw new AppError(
-    'failed',
-    `${first.replace('this directory', dataDir)} Serve them with --database (${path})`,
-  )
+  const note = movedNote(dataDir)
+  if (note === undefined) return
+  throw new AppError('failed', `${note} Serve them with --database (${join(dataDir, MOVED_FILE)})`)
 }

@@ -61,6 +61,8 @@ test('all arrives with its ids, what is lost is known, and the directory is serv
   const end = await runCommand(['key', 'create', 'a', '--data-dir', dataDir])
   assert.equal(end.code, 1)
   assert.match(end.err, /MOVED/)
+  const looked = await runCommand(['doctor', '--data-dir', dataDir])
+  assert.match(looked.out, /^note +The data of \S+ are in .+ since 20/m)
   await assert.rejects(move({ dataDir, folder, url }), /in use already/)
 })
 
