@@ -1,6 +1,7 @@
 // A whole cambista in this process for one test: real SQLite, real HTTP on both sides; only the bank and the
 // clock are ours. Everything is gone when the test ends.
 
+import { mkdirSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
 import type { IsoDate } from '../../src/dates.ts'
@@ -83,6 +84,7 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
   const bank = await startBank({ token: 'test-token', today: clock.today, ...options.bank })
   t.after(() => bank.close())
   const logged: string[] = []
+  if (postgres) mkdirSync(dataDir, { recursive: true }) // the database makes none; contents and the hook key go there
   const key = await makeKey(dataDir, clock)
   const { token: chosen = 'test-token' } = options
   const token = typeof chosen === 'function' ? chosen : () => chosen ?? undefined
