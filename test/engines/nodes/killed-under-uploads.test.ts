@@ -4,12 +4,19 @@
 import '../../support/postgres/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { sweepContents } from '../../../src/domain/documents/janitor.ts'
+import { openContents } from '../../../src/store/blobs/open.ts'
 import { inParallel } from '../../../src/store/blobs/parallel.ts'
+import type { Lock } from '../../../src/store/engine.ts'
 import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { fillDatabase, TOKENS } from '../../support/directory.ts'
-import { killed, type Node, openCluster } from '../../support/postgres/nodes.ts'
+import { openNode } from '../../support/postgres/database.ts'
+import { type Cluster, killed, type Node, openCluster } from '../../support/postgres/nodes.ts'
+import { ask } from '../../support/postgres/server.ts'
 import { randomOf } from '../../support/rates/random-bank.ts'
 import { until } from '../../support/terminal.ts'
 
@@ -71,13 +78,68 @@ test(`a node is killed ${KILLS} times under uploads: what was acknowledged reads
   figure(t, 'answers', JSON.stringify(statuses))
   assert.ok(kept.size > KILLS, `${kept.size} were acknowledged`)
   let turn = 0
-  await inParallel([...kept], 4, async ([id, sha256]) => {
-    const { url } = nodes[turn++ % nodes.length] as Node
-    const answer = await fetch(`${url}/api/v1/documents/${id}/content`, { headers: HEADERS })
-    assert.equal(answer.status, 200, `document ${id}`)
-    assert.equal(sha256Of(Buffer.from(await answer.arrayBuffer())), sha256, `document ${id}`)
-  })
+  const readAll = () =>
+    inParallel([...kept], 4, async ([id, sha256]) => {
+      const { url } = nodes[turn++ % nodes.length] as Node
+      const answer = await fetch(`${url}/api/v1/documents/${id}/content`, { headers: HEADERS })
+      assert.equal(answer.status, 200, `document ${id}`)
+      assert.equal(sha256Of(Buffer.from(await answer.arrayBuffer())), sha256, `document ${id}`)
+    })
+  await readAll()
+  const named = new Set(
+    (await cluster.db.selectFrom('attachments').select('sha256').execute()).map(({ sha256 }) => sha256),
+  )
+  const before = filesOf(cluster)
+  await sweepAsOld(t, cluster)
+  const { contents, unfinished } = filesOf(cluster)
+  figure(
+    t,
+    'orphans and unfinished files before, and after',
+    [
+      ...[before.contents.length - named.size, before.unfinished.length],
+      ...[contents.length - named.size, unfinished.length],
+    ].join(' '),
+  )
+  assert.deepEqual(contents, [...named].sort())
+  assert.deepEqual(unfinished, [])
+  await readAll()
 })
+
+/** What the janitor does once all that is there is old, and may go. */
+async function sweepAsOld(t: TestContext, { env, db }: Cluster): Promise<void> {
+  const engine = await openNode(t, env.CAMBISTA_DATABASE ?? '')
+  const place = { dataDir: '', blobs: { folder: env.CAMBISTA_BLOBS ?? '' } }
+  using opened = await openContents(place, engine)
+  assert.ok(opened.shared)
+  const lock = await untilFree(() => engine.takeLock('janitor'))
+  await ask(env.CAMBISTA_DATABASE ?? '', 'update meta set contents_listed_at = null')
+  const clock = () => new Date('2999-01-01T00:00:00Z')
+  const sweep = { db, clock, contents: opened.shared, keepRemovedDays: 0 }
+  await sweepContents(sweep, lock, new AbortController().signal)
+  await lock.release()
+}
+
+async function untilFree(take: () => Promise<Lock | undefined>): Promise<Lock> {
+  let lock: Lock | undefined
+  await until(async () => {
+    lock = await take()
+    return lock !== undefined
+  })
+  assert.ok(lock)
+  return lock
+}
+
+/** Names, sorted. */
+function filesOf({ env }: Cluster): { contents: string[]; unfinished: string[] } {
+  const dir = env.CAMBISTA_BLOBS ?? ''
+  const names = (readdirSync(dir, { recursive: true }) as string[]).map(
+    (path) => path.split('/').at(-1) ?? '',
+  )
+  return {
+    contents: names.filter((name) => /^[0-9a-f]{64}$/.test(name)).sort(),
+    unfinished: readdirSync(join(dir, 'tmp')),
+  }
+}
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
