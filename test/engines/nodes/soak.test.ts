@@ -23,7 +23,7 @@ import { createClaims, work } from '../../support/soak/workers.ts'
 import { createSoak, fault } from '../../support/soak/world.ts'
 import { until } from '../../support/terminal.ts'
 
-const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 20, long: 120 }))
+const SECONDS = Number(process.env.CAMBISTA_SOAK_SECONDS ?? scaled({ short: 10, long: 120 }))
 const [NODES, UPLOADERS, WORKERS, RATES_READERS] = [3, 6, 5, 4]
 const FILTERS = ['', '&company_id=1', '&agent_id=1']
 const DRAINED_WITHIN_MS = 300_000

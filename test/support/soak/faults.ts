@@ -2,6 +2,7 @@
 // were killed are started again, and what was stopped goes on, before this ends.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { LONG } from '../../faults/scale.ts'
 import type { BucketFault, PaperBucket } from '../bucket/paper-bucket.ts'
 import type { Node } from '../postgres/nodes.ts'
 import { ask as askPostgres, type PostgresServer } from '../postgres/server.ts'
@@ -73,7 +74,7 @@ async function freezeNode(soak: Soak, { nodes }: Ground): Promise<void> {
   const { random } = soak
   const node = nodes[random.int(0, nodes.length - 1)]
   node?.child.kill('SIGSTOP')
-  await pause(random.chance(0.3) ? random.int(15_000, 20_000) : random.int(500, 5000))
+  await pause(random.chance(LONG ? 0.3 : 0) ? random.int(15_000, 20_000) : random.int(500, 5000))
   node?.child.kill('SIGCONT')
   count(soak, 'nodes stopped for seconds')
 }
@@ -81,7 +82,7 @@ async function freezeNode(soak: Soak, { nodes }: Ground): Promise<void> {
 async function restartDatabase(soak: Soak, { server }: Ground, how: 'stop' | 'crash'): Promise<void> {
   const { random } = soak
   await server[how]()
-  await pause(random.chance(0.15) ? random.int(10_000, 15_000) : random.int(0, 4000))
+  await pause(random.chance(LONG ? 0.15 : 0) ? random.int(10_000, 15_000) : random.int(0, 4000))
   await server.start()
   count(soak, `database: ${how}`)
 }
@@ -89,7 +90,7 @@ async function restartDatabase(soak: Soak, { server }: Ground, how: 'stop' | 'cr
 async function freezeDatabase(soak: Soak, { server }: Ground): Promise<void> {
   const { random } = soak
   const goOn = server.freeze()
-  await pause(random.chance(0.2) ? random.int(10_000, 15_000) : random.int(300, 6000))
+  await pause(random.chance(LONG ? 0.2 : 0) ? random.int(10_000, 15_000) : random.int(300, 6000))
   goOn()
   count(soak, 'database stopped for seconds')
 }
