@@ -73,9 +73,9 @@ async function rotate(db: Db, { kind, row, owner, replace }: Rotating, rotation:
   // A later last day is for the new secret: the one before ends no later than it would have.
   const end = Math.max(now.getTime(), Math.min(now.getTime() + overlapMs, expiry))
   const formerEndsAt = new Date(end).toISOString()
+  const before = await replace(db, row.id, { hash, expiresAt }) // first: a rotation of another node has ended then
   await deleteEndedSecrets(db, now.toISOString())
   await endFormerSecrets(db, owner, formerEndsAt)
-  const before = await replace(db, row.id, { hash, expiresAt })
   if (end > now.getTime()) await insertFormerSecret(db, { ...owner, ...before, ends_at: formerEndsAt })
   return { expiresAt, formerEndsAt }
 }
