@@ -108,9 +108,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     },
     freeze() {
       const frozen = processesOf(server.pid())
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      for (const pid of frozen) signal(pid, 'SIGSTOP')
       return () => {
-        for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+        for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT')
       }
     },
     async close() {
@@ -121,6 +121,15 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
   await server.start()
   return server
+}
+
+/** A connection may end between the look at the list and this: then its process is gone, and the others count. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** The server and those that it made, one for each connection. */

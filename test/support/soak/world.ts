@@ -13,12 +13,13 @@ export type Soak = {
   isOver: boolean
   /** Nothing that they began is under way any more. */
   isSettled: boolean
-  /** What must not be, at most FAULTS_KEPT of them in words. */
+  /** What must not be, in words: the first of each kind, so that a frequent one hides no other. */
   faults: string[]
   counts: Map<string, number>
 }
 
-const FAULTS_KEPT = 50
+const KEPT_OF_A_KIND = 3
+const KIND_LENGTH = 60
 const LONGEST_REQUEST_MS = 90_000 // a node may stand still for most of it
 
 export function createSoak(random: Random, urls: () => readonly string[]): Soak {
@@ -30,8 +31,9 @@ export function count({ counts }: Soak, what: string, by = 1): void {
 }
 
 export function fault(soak: Soak, words: string): void {
-  count(soak, 'faults')
-  if (soak.faults.length < FAULTS_KEPT) soak.faults.push(`${new Date().toISOString()} ${words}`)
+  const kind = `fault: ${words.replace(/[\d-]+/g, 'N').slice(0, KIND_LENGTH)}`
+  count(soak, kind)
+  if ((soak.counts.get(kind) ?? 0) <= KEPT_OF_A_KIND) soak.faults.push(`${new Date().toISOString()} ${words}`)
 }
 
 /**
