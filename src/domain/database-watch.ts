@@ -126,9 +126,10 @@ export async function watchDatabase(
     isAway: () => isShared && isAway,
     silentSeconds: () => (isShared && isAway ? (performance.now() - answeredAt) / 1000 : 0),
     memoryAge() {
-      if (!isShared || isKnown) return undefined
+      if (!isShared) return undefined
       const ms = performance.now() - knownAt
-      if (ms <= staleForMs) return Math.floor(ms / 1000)
+      // Though no look has failed: a process that stood still answers before it looks again.
+      if (ms <= staleForMs) return isKnown ? undefined : Math.floor(ms / 1000)
       throw new AppError('unavailable', 'The database could not be read for too long: try again in a moment')
     },
     clockOffsetSeconds: () => engine.clockOffsetMs && engine.clockOffsetMs() / 1000,

@@ -84,6 +84,15 @@ test('a watch is closed while the database is away, and what reads it waits for 
   await watch.close()
 })
 
+test('a process that stood still believes nothing until it has looked again', async (t) => {
+  const { watch } = await sharedWatch(t, 300)
+  watch.start(async () => {})
+  assert.equal(watch.memoryAge(), undefined)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+  assert.throws(() => watch.memoryAge(), /too long/)
+  await until(() => isBelieved(watch))
+})
+
 function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean {
   try {
     return memoryAge() === undefined
