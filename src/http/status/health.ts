@@ -67,11 +67,13 @@ export type HealthDeps = HealthQuestion & {
 
 const HOLES_NAMED = 20
 const FAR_OFF_S = 60 // as of Engine.isReady
+const FLAG = 'Whether it is enough that rates can be answered'
 // A probe that names it says yes: `/readyz?rates`.
 const Flag = v.pipe(
   v.string(),
+  v.metadata({ description: FLAG, type: 'boolean' }),
   v.transform((text) => text || 'true'),
-  booleanParam('Whether it is enough that rates can be answered'),
+  booleanParam(FLAG),
 )
 
 export function healthEndpoints(deps: HealthDeps): AnyEndpoint[] {
