@@ -6,6 +6,7 @@ import { AppError, codeOf } from '../../errors.ts'
 import type { SharedContents } from '../../store/blobs/open.ts'
 import type { Engine } from '../../store/engine.ts'
 import { findLostContent, selectLostContents } from '../../store/lost-contents.ts'
+import { pagesOf } from '../../store/portions.ts'
 import {
   type NamedContent,
   selectContentsWithoutRow,
@@ -15,7 +16,7 @@ import {
 import { selectFacts, selectHolders } from '../../store/postgres/maintenance/facts.ts'
 import { selectSequences } from '../../store/postgres/maintenance/sequences.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
-import { counted, differences, pagesOf } from '../move/compare.ts'
+import { counted, differences } from '../move/compare.ts'
 import { examineDirectory } from './directory.ts'
 import { noteSyncs } from './doctor.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'

@@ -7,6 +7,7 @@ import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { SharedContents } from '../../store/blobs/open.ts'
 import type { StoredName } from '../../store/contents.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
+import { pagesOf } from '../../store/portions.ts'
 import type { Db } from '../../store/tables.ts'
 import { settleLostContents } from './lost-contents.ts'
 
@@ -33,7 +34,7 @@ export async function sweepContents(sweep: Sweep, lock: Lock, stopped: AbortSign
   const isOver = () => stopped.aborted || lock.lost.aborted
   const swept: Swept = { removed: 0, unnamed: 0, unfinished: await blobs.removeUnfinished(writtenBefore) }
   if (await rows.isListingDue()) {
-    for await (const names of pagesOf(blobs.list())) {
+    for await (const names of pagesOf(blobs.list(), AT_ONCE)) {
       if (isOver()) return swept
       const old = await olderAmong(blobs, await rows.unknownAmong(names), writtenBefore)
       if (old.length > 0) await atomically(db, (trx) => rows.remove(trx, old), lock)
@@ -63,15 +64,4 @@ async function olderAmong(
     if (writtenAt && writtenAt < than) older.push(name)
   }
   return older
-}
-
-async function* pagesOf(names: AsyncGenerator<StoredName>): AsyncGenerator<StoredName[]> {
-  let page: StoredName[] = []
-  for await (const name of names) {
-    page.push(name)
-    if (page.length < AT_ONCE) continue
-    yield page
-    page = []
-  }
-  if (page.length > 0) yield page
 }

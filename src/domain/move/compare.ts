@@ -24,19 +24,7 @@ export async function* differences<Row extends { name: string }>(
   }
 }
 
-/** The same in pages of so many, or fewer at the end. */
-export async function* pagesOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
-  let page: T[] = []
-  for await (const one of all) {
-    page.push(one)
-    if (page.length < size) continue
-    yield page
-    page = []
-  }
-  if (page.length > 0) yield page
-}
-
-/** The same; `seen` is called before each. */
+/** What comes one by one; `seen` is called before each. */
 export async function* counted<T>(all: AsyncIterable<T>, seen: () => void): AsyncGenerator<T> {
   for await (const one of all) {
     seen()

@@ -10,9 +10,9 @@ import { faultOfBlob } from '../../store/blobs/transfer.ts'
 import { type Content, countContents, type KeptContent, selectContents } from '../../store/contents.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import { type LostContent, selectLostAmong } from '../../store/lost-contents.ts'
+import { pagesOf } from '../../store/portions.ts'
 import { selectSentAmong } from '../../store/postgres/maintenance/content-names.ts'
 import type { Db } from '../../store/tables.ts'
-import { pagesOf } from './compare.ts'
 import type { Progress } from './tables.ts'
 
 export type ContentsRequest = {

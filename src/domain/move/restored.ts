@@ -5,6 +5,7 @@ import type { Clock } from '../../dates.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import { atomically, type Lock } from '../../store/engine.ts'
 import { insertLostContents, type LostContent } from '../../store/lost-contents.ts'
+import { pagesOf } from '../../store/portions.ts'
 import {
   type NamedContent,
   selectContentsWithoutRow,
@@ -12,7 +13,7 @@ import {
 } from '../../store/postgres/maintenance/content-names.ts'
 import { type Renewed, renewRestored } from '../../store/postgres/maintenance/restored.ts'
 import type { Db } from '../../store/tables.ts'
-import { counted, differences, pagesOf } from './compare.ts'
+import { counted, differences } from './compare.ts'
 
 const AT_ONCE = 500
 
