@@ -12,9 +12,11 @@ import { openContents } from '../../store/blobs/open.ts'
 import type { Engine, Lock } from '../../store/engine.ts'
 import type { LostContent } from '../../store/lost-contents.ts'
 import { selectMetaRow } from '../../store/meta.ts'
+import { MOVED_TABLES } from '../../store/move/all-rows.ts'
 import { writeMovedNote } from '../../store/move/moved-note.ts'
 import type { Place } from '../../store/place.ts'
 import { endMove } from '../../store/postgres/maintenance/moved.ts'
+import { gatherStatistics } from '../../store/postgres/maintenance/statistics.ts'
 import { openPostgres } from '../../store/postgres/open.ts'
 import { openSqliteEngine } from '../../store/sqlite/engine.ts'
 import { selectCounters } from '../../store/sqlite/id-counters.ts'
@@ -68,6 +70,7 @@ export async function moveDataDir(request: MoveRequest): Promise<Moved> {
       ...both,
     })
     const rows = await moveTables({ from: source.reads, to: target.db, ...both })
+    await gatherStatistics(target.longReads, MOVED_TABLES)
     const counters = await selectCounters(source.reads)
     await writeMovedNote(dataDir, target.place, target.clock())
     const epoch = await endMove(target.db, { meta, counters, lost: sent.lost }, lock)

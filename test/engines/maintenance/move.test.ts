@@ -57,6 +57,12 @@ test('all arrives with its ids, what is lost is known, and the directory is serv
     ].sort(),
   )
   await assertMoved(t, { dataDir, folder, url, filled })
+  const unknown = await ask(
+    url,
+    `select relname from pg_class where relkind = 'r' and reltuples < 0
+       and relname in ('${MOVED_TABLES.join("', '")}') and relnamespace = current_schema()::regnamespace`,
+  )
+  assert.deepEqual(unknown, [], 'the database is to know of its rows when the first node reads them')
   await assert.rejects(openSqliteEngine(dataDir), /are in .+ since 20.+Serve them with --database/)
   const end = await runCommand(['key', 'create', 'a', '--data-dir', dataDir])
   assert.equal(end.code, 1)
