@@ -1,6 +1,7 @@
 // What an upload has to know of the database before its rows are written, by one query: a database may be a network away.
 
 import { dialectOf } from '../engine.ts'
+import { prepared } from '../prepared.ts'
 import type { Db } from '../tables.ts'
 import type { Account, Usage } from '../usage.ts'
 
@@ -17,16 +18,34 @@ export type UploadLook = {
   hasHooks: boolean
 }
 
+const NAMES = ['companyId', 'tokenId', 'agentId', 'ownerId'] as const
+const askOf = prepared(NAMES, rowOf)
+const holdAndAskOf = prepared(NAMES, (db, parties: Parties) =>
+  dialectOf(db).locking(rowOf(db, parties), 'share', ['agents', 'owners']),
+)
+
 /**
  * Undefined: the company is not there, the agent is not an active one of it, or the owner not one of it or of none. In a
  * transaction that writes the documents agent and owner stay as they are until it ends (`hold`).
  */
 export async function lookForUpload(
   db: Db,
-  { companyId, tokenId, agentId, ownerId }: Parties,
+  parties: Parties,
   { hold = false } = {},
 ): Promise<UploadLook | undefined> {
-  const query = db
+  const [row] = await (hold ? holdAndAskOf : askOf)(db, parties)
+  if (!row) return undefined
+  const { tokenName: name, tokenQuota, tokenUsed } = row
+  return {
+    company: { quota: row.companyQuota, used: row.companyUsed },
+    token: name === null ? undefined : { name, quota: tokenQuota, used: tokenUsed ?? 0 },
+    hasLost: Boolean(row.hasLost),
+    hasHooks: Boolean(row.hasHooks),
+  }
+}
+
+function rowOf(db: Db, { companyId, tokenId, agentId, ownerId }: Parties) {
+  return db
     .selectFrom(['companies', 'agents', 'owners'])
     .leftJoin('tokens as token', (on) => on.on('token.id', '=', tokenId))
     .where('companies.id', '=', companyId)
@@ -50,16 +69,6 @@ export async function lookForUpload(
       of.exists(of.selectFrom('lost_contents').select('lost_contents.sha256')).as('hasLost'),
       of.exists(of.selectFrom('hooks').select('hooks.id').where('off_at', 'is', null)).as('hasHooks'),
     ])
-  const held = hold ? dialectOf(db).locking(query, 'share', ['agents', 'owners']) : query
-  const row = await held.executeTakeFirst()
-  if (!row) return undefined
-  const { tokenName: name, tokenQuota, tokenUsed } = row
-  return {
-    company: { quota: row.companyQuota, used: row.companyUsed },
-    token: name === null ? undefined : { name, quota: tokenQuota, used: tokenUsed ?? 0 },
-    hasLost: Boolean(row.hasLost),
-    hasHooks: Boolean(row.hasHooks),
-  }
 }
 
 /** Documents of a company and an agent; `last`: the greatest of their ids. */
