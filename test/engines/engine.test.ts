@@ -64,6 +64,20 @@ test("of twenty that want a lease one has it, and who let it go stands in nobody
   assert.ok(await other.takeLock('sync'))
 })
 
+test('a lease is kept while all that write wait for the database', async (t) => {
+  const url = await postgresSchemaFor(t)
+  const short = { leaseTimes: { ttlMs: 900, renewMs: 300 } }
+  const [one, other] = [await openNode(t, url, short), await openNode(t, url, short)]
+  const lock = await one.takeLock('sync')
+  assert.ok(lock)
+  const crowd = Promise.all(Array.from({ length: 20 }, () => askWithin(one.db, 'select pg_sleep(0.5)')))
+  await wait(1500)
+  assert.equal(await other.takeLock('sync'), undefined)
+  assert.equal(lock.lost.aborted, false)
+  await crowd
+  await lock.release()
+})
+
 test('who slept past a lease writes nothing any more, and is told', async (t) => {
   const url = await postgresSchemaFor(t)
   const leaseTimes = { ttlMs: 600, renewMs: 200 }

@@ -22,11 +22,13 @@ export type PostgresOptions = SchemaOptions & {
   wentBack?: () => void
 }
 
-// Ten connections for a node: what writes, what a request reads, whole series, and the looks, which are short or fail.
+// Eleven connections for a node: what writes, what a request reads, whole series, the leases, which no crowd of uploads may
+// keep from being renewed, and the looks, which are short or fail.
 const POOLS = {
   db: { size: 5, answerMs: 5500 },
   reads: { size: 3, answerMs: 5500, onlyReads: true },
   longReads: { size: 1, answerMs: 60_000, onlyReads: true },
+  leases: { size: 1, answerMs: 5500 },
   looks: { size: 1, answerMs: LOOK_MS, connectMs: LOOK_MS },
 } satisfies Record<string, PoolOptions>
 // An index over millions of rows takes its time.
@@ -43,6 +45,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const db = queriesTo(address, POOLS.db, gate)
   const reads = queriesTo(address, POOLS.reads, gate)
   const longReads = queriesTo(address, POOLS.longReads, gate)
+  const leases = queriesTo(address, POOLS.leases, gate)
   const looks = queriesTo(address, POOLS.looks, { ...gate, check: () => {} })
   const { leaseTimes = LEASE_TIMES } = options
   const clock = createSharedClock(options.machine)
@@ -60,7 +63,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     reads,
     longReads,
     clock: clock.read,
-    takeLock: (name) => takeLease(db, name, leaseTimes),
+    takeLock: (name) => takeLease(leases, name, leaseTimes),
     holderOf: (name) => holderOfLease(reads, name),
     look,
     clockOffsetMs: clock.offsetMs,
@@ -72,7 +75,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       return ready
     },
     async close() {
-      await Promise.all([db, reads, longReads, looks].map((one) => one.destroy()))
+      await Promise.all([db, reads, longReads, leases, looks].map((one) => one.destroy()))
     },
   }
   try {
