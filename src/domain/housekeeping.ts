@@ -63,7 +63,8 @@ async function tidyUp(deps: Deps, stopped: AbortSignal): Promise<void> {
     if (!contents) return
     const { sweepContents } = await import('./documents/janitor.ts')
     const swept = await sweepContents({ db, clock, contents, keepRemovedDays }, lock, stopped)
-    if (Object.values(swept).some((count) => count > 0)) log.info('contents swept', swept)
+    if (swept.kept > 0) log.warn('contents swept, but for some that cannot be removed', swept)
+    else if (Object.values(swept).some(Boolean)) log.info('contents swept', swept)
   } finally {
     await lock.release()
   }

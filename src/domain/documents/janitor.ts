@@ -3,6 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../dates.ts'
+import { reasonOf } from '../../errors.ts'
 import type { Blobs } from '../../store/blobs/blobs.ts'
 import type { SharedContents } from '../../store/blobs/open.ts'
 import type { StoredName } from '../../store/contents.ts'
@@ -14,6 +15,9 @@ import { settleLostContents } from './lost-contents.ts'
 export type Swept = {
   /** Contents that were to be removed, and are. */
   removed: number
+  /** Those that the store did not give up; `because`: what it said of the first. */
+  kept: number
+  because?: string
   /** What no row names: from now on it is to be removed. */
   unnamed: number
   /** Uploads that never ended. */
@@ -32,7 +36,8 @@ export async function sweepContents(sweep: Sweep, lock: Lock, stopped: AbortSign
   const { blobs, rows, removeFree } = contents
   const writtenBefore = new Date(clock().getTime() - YOUNG_MS)
   const isOver = () => stopped.aborted || lock.lost.aborted
-  const swept: Swept = { removed: 0, unnamed: 0, unfinished: await blobs.removeUnfinished(writtenBefore) }
+  const unfinished = await blobs.removeUnfinished(writtenBefore)
+  const swept: Swept = { removed: 0, kept: 0, unnamed: 0, unfinished }
   if (await rows.isListingDue()) {
     for await (const names of pagesOf(blobs.list(), AT_ONCE)) {
       if (isOver()) return swept
@@ -47,7 +52,11 @@ export async function sweepContents(sweep: Sweep, lock: Lock, stopped: AbortSign
     const names = await rows.due(keepRemovedDays, after, AT_ONCE)
     const last = names.at(-1)
     if (last === undefined) break
-    swept.removed += await removeFree({ names, writtenBefore, lock })
+    const { removed, kept } = await removeFree({ names, writtenBefore, lock })
+    if (removed === 0 && kept.length === AT_ONCE) throw kept[0] // it gives up nothing at all
+    swept.removed += removed
+    swept.kept += kept.length
+    if (kept.length > 0) swept.because ??= reasonOf(kept[0])
     after = last
   }
   return swept

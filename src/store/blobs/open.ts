@@ -13,9 +13,12 @@ import { type BlobFs, openBlobFolder } from './folder.ts'
 export type SharedContents = {
   blobs: Blobs
   rows: ContentRows
-  /** Removes those of these names that belong to no content, and were not written lately; how many. */
-  removeFree(work: { names: readonly StoredName[]; writtenBefore: Date; lock: Lock }): Promise<number>
+  /** Removes those of these names that belong to no content, and were not written lately. */
+  removeFree(work: { names: readonly StoredName[]; writtenBefore: Date; lock: Lock }): Promise<Removal>
 }
+
+/** How many were removed, and why each was not that the store did not give up. */
+export type Removal = { removed: number; kept: readonly unknown[] }
 
 export type Contents = Disposable & {
   blobs: Blobs

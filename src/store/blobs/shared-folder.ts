@@ -9,6 +9,7 @@ import { portionsOf } from '../portions.ts'
 import type { Db } from '../tables.ts'
 import type { Blobs } from './blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from './folder.ts'
+import type { Removal } from './open.ts'
 import { inParallel } from './parallel.ts'
 import { blobPath, CALLS_AT_ONCE } from './place.ts'
 
@@ -51,18 +52,33 @@ export async function removeFiles(
   blobs: Pick<Blobs, 'writtenAt' | 'remove'>,
   rows: Pick<ContentRows, 'unlinkFree' | 'forget'>,
   { names, writtenBefore, lock }: { names: readonly string[]; writtenBefore: Date; lock: Lock },
-): Promise<number> {
+): Promise<Removal> {
   let removed = 0
+  const kept: unknown[] = []
   for (const sha256 of names) {
     const writtenAt = await blobs.writtenAt(sha256)
     if (writtenAt && writtenAt >= writtenBefore) continue
+    let refusal: unknown
+    const unlink = async () => {
+      try {
+        return await blobs.remove(sha256)
+      } catch (error) {
+        refusal = error
+        throw error
+      }
+    }
     // The end of a file is waited for inside the transaction: an upload of the same content waits for both.
     const remove = async (trx: Db) => {
-      const isFree = await rows.unlinkFree(trx, sha256, () => blobs.remove(sha256))
+      const isFree = await rows.unlinkFree(trx, sha256, unlink)
       await rows.forget(trx, [sha256])
       return isFree
     }
-    if (await atomically(db, remove, lock)) removed += 1
+    try {
+      if (await atomically(db, remove, lock)) removed += 1
+    } catch (error) {
+      if (refusal === undefined) throw error
+      kept.push(refusal)
+    }
   }
-  return removed
+  return { removed, kept }
 }

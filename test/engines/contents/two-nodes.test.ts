@@ -2,13 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, rmSync, utimesSync } from 'node:fs'
+import { type PathLike, readdirSync, rmSync, utimesSync } from 'node:fs'
+import * as fs from 'node:fs/promises'
+import { basename } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Swept, sweepContents } from '../../../src/domain/documents/janitor.ts'
 import { removeUnnamedBlob } from '../../../src/domain/documents/removal.ts'
 import { AppError } from '../../../src/errors.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
+import type { BlobFs } from '../../../src/store/blobs/folder.ts'
 import { openContents, type SharedContents } from '../../../src/store/blobs/open.ts'
 import { blobPath } from '../../../src/store/blobs/place.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
@@ -33,6 +36,8 @@ type Store = {
   age(name: string): void
   /** Takes something away, as an accident does. */
   lose(name: string): void
+  /** From now on it cannot be removed; what is returned lets it go. */
+  hold(name: string): () => void
   /** The clock of a janitor to whom all is old that may be: of objects what no upload can name any more. */
   late?: Date
 }
@@ -103,10 +108,37 @@ for (const [name, open] of Object.entries(STORES)) {
     assert.ok(old && young && named)
     store.age(old)
     store.age(named)
-    assert.deepEqual(await sweep(one, { days: 8, again: true }), { removed: 0, unnamed: 1, unfinished: 0 })
-    assert.deepEqual(await sweep(other, { days: 8, again: true }), { removed: 0, unnamed: 0, unfinished: 0 })
+    assert.deepEqual(await sweep(one, { days: 8, again: true }), {
+      removed: 0,
+      kept: 0,
+      unnamed: 1,
+      unfinished: 0,
+    })
+    assert.deepEqual(await sweep(other, { days: 8, again: true }), {
+      removed: 0,
+      kept: 0,
+      unnamed: 0,
+      unfinished: 0,
+    })
     assert.equal((await sweep(other, { days: 0 })).removed, 1)
     assert.deepEqual(store.names().sort(), [young, named].sort())
+  })
+
+  testStore('what the store does not give up stays, and all else goes', async (store) => {
+    const { nodes } = store
+    const ids = await upload(nodes[0], [randomBytes(100), randomBytes(100), randomBytes(100)])
+    for (const id of ids) await remove(nodes[0], id)
+    for (const each of store.names()) store.age(each)
+    await ask(store.url, `update removed_objects set removed_at = '2026-01-01T00:00:00.000Z'`)
+    const [kept = ''] = store.names()
+    const letGo = store.hold(kept)
+    const swept = await sweep(nodes[0], { days: 8 })
+    assert.match(String(swept.because), /EPERM|AccessDenied|refuse/)
+    assert.deepEqual([swept.removed, swept.kept], [2, 1])
+    assert.deepEqual(store.names(), [kept])
+    letGo()
+    assert.equal((await sweep(nodes[1], { days: 8 })).removed, 1)
+    assert.deepEqual(store.names(), [])
   })
 
   testStore('what an upload left that never ended goes when it is old', async ({ nodes: [one, other] }) => {
@@ -223,7 +255,13 @@ test('an upload that began more than 12 hours ago is refused', async (t) => {
 
 async function overFolder(t: TestContext): Promise<Store> {
   const dir = temporaryDirectory(t)
-  const nodes = await nodesOver(t, { folder: dir })
+  const held = new Set<string>()
+  const unlink = async (path: PathLike) => {
+    if (held.has(basename(String(path))))
+      throw Object.assign(new Error('EPERM: not permitted'), { code: 'EPERM' })
+    await fs.unlink(path)
+  }
+  const nodes = await nodesOver(t, { folder: dir }, { fs: { ...fs, unlink } })
   return {
     ...nodes,
     names: () =>
@@ -232,6 +270,10 @@ async function overFolder(t: TestContext): Promise<Store> {
         .filter((name) => name.length === 64),
     age: (name) => utimesSync(blobPath(dir, name), YEARS_AGO, YEARS_AGO),
     lose: (name) => rmSync(blobPath(dir, name)),
+    hold(name) {
+      held.add(name)
+      return () => held.delete(name)
+    },
     late: new Date('2999-01-01T00:00:00Z'),
   }
 }
@@ -241,7 +283,7 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
   const { bucket, endpoint, region, credentials } = paper
   process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
-  const nodes = await nodesOver(t, { bucket, endpoint, region, prefix: 'of/cambista' }, clock)
+  const nodes = await nodesOver(t, { bucket, endpoint, region, prefix: 'of/cambista' }, { clock })
   const object = (name: string) => {
     const found = paper.objects.get(name)
     assert.ok(found)
@@ -252,15 +294,27 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
     names: () => [...paper.objects.keys()],
     age: (name) => Object.assign(object(name), { modified: YEARS_AGO }),
     lose: (name) => paper.objects.delete(name),
+    hold(name) {
+      paper.faults = (call) => (call.name === 'DeleteObject' && call.key === name ? 'refuse' : undefined)
+      return () => {
+        paper.faults = () => undefined
+      }
+    },
   }
 }
 
-async function nodesOver(t: TestContext, blobs: BlobsPlace, clock?: () => Date) {
+type Odd = { clock?: (() => Date) | undefined; fs?: BlobFs }
+
+async function nodesOver(t: TestContext, blobs: BlobsPlace, { clock, fs }: Odd = {}) {
   const url = await postgresSchemaFor(t)
   const open = async (): Promise<Node> => {
     const engine = await openNode(t, url)
     const { db, kind } = engine
-    const contents = await openContents({ dataDir: '', blobs }, { kind, db, clock: clock ?? engine.clock })
+    const contents = await openContents(
+      { dataDir: '', blobs },
+      { kind, db, clock: clock ?? engine.clock },
+      fs,
+    )
     t.after(() => contents[Symbol.dispose]())
     assert.ok(contents.shared)
     return { engine, shared: contents.shared }

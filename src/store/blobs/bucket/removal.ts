@@ -5,18 +5,23 @@ import type { ContentRows } from '../../contents.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import type { Db } from '../../tables.ts'
 import type { Blobs } from '../blobs.ts'
+import type { Removal } from '../open.ts'
 import { inParallel } from '../parallel.ts'
 import { CALLS_AT_ONCE } from '../place.ts'
 
-/** How many were removed. */
+/** One that the bucket keeps, such as under a lock of its own, stays for the next time and stands in nobody's way. */
 export async function removeObjects(
   db: Db,
   blobs: Pick<Blobs, 'remove'>,
   rows: Pick<ContentRows, 'freeAmong' | 'forget'>,
   { names, lock }: { names: readonly string[]; lock: Lock },
-): Promise<number> {
+): Promise<Removal> {
   const free = await atomically(db, (trx) => rows.freeAmong(trx, names), lock)
-  await inParallel(free, CALLS_AT_ONCE, async (name) => void (await blobs.remove(name)))
-  await atomically(db, (trx) => rows.forget(trx, names), lock)
-  return free.length
+  const kept = new Map<string, unknown>()
+  await inParallel(free, CALLS_AT_ONCE, async (name) => {
+    await blobs.remove(name).catch((error: unknown) => kept.set(name, error))
+  })
+  const done = names.filter((name) => !kept.has(name))
+  await atomically(db, (trx) => rows.forget(trx, done), lock)
+  return { removed: free.length - kept.size, kept: [...kept.values()] }
 }
