@@ -36,3 +36,6 @@ export type Blobs = BlobReader & {
   /** Bytes that may still be written; left out where nothing is known of it. */
   freeBytes?(): Promise<number>
 }
+
+/** How many were removed, and why each was not that the store did not give up. */
+export type Removal = { removed: number; kept: readonly unknown[] }

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts'
 import type { ContentRows, StoredName } from '../contents.ts'
 import type { Engine, Lock } from '../engine.ts'
 import type { BucketPlace, Place } from '../place.ts'
-import type { Blobs } from './blobs.ts'
+import type { Blobs, Removal } from './blobs.ts'
 import { type BlobFs, openBlobFolder } from './folder.ts'
 
 /** A store of contents that several nodes share, with the rows that say what is in it. */
@@ -16,9 +16,6 @@ export type SharedContents = {
   /** Removes those of these names that belong to no content, and were not written lately. */
   removeFree(work: { names: readonly StoredName[]; writtenBefore: Date; lock: Lock }): Promise<Removal>
 }
-
-/** How many were removed, and why each was not that the store did not give up. */
-export type Removal = { removed: number; kept: readonly unknown[] }
 
 export type Contents = Disposable & {
   blobs: Blobs

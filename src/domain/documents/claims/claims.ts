@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
-import type { ClaimRow } from '../../../store/claims.ts'
+import { type ClaimRow, selectClaims } from '../../../store/claims.ts'
 import { findAgent } from '../../../store/directory/agents.ts'
 import { type DocumentRow, selectDocumentsById } from '../../../store/documents.ts'
 import { dialectOf } from '../../../store/engine.ts'
@@ -106,7 +106,7 @@ function claimSome(
   worker: Worker,
   { agentId, limit, leaseSeconds }: ClaimAsked,
 ): Promise<{ documents: ClaimedDocument[]; failed: number }> {
-  return leases.change(async (claims) => {
+  const claim = async (claims: Claims) => {
     const at = clock().toISOString()
     const free = await claims.selectFree(agentId, limit)
     const failed = free.filter(({ attempts }) => attempts >= maxAttempts)
@@ -125,6 +125,11 @@ function claimSome(
     const lease_until = until.toISOString()
     const documents = rows.map((row) => ({ ...row, claim_id: claimIds.get(row.id) ?? '', lease_until }))
     return { documents, failed: failed.length }
+  }
+  return leases.change(claim, async (db, { documents: [first] }) => {
+    if (!first) return false
+    const [row] = await selectClaims(db, [first.id])
+    return row?.claim_id === first.claim_id
   })
 }
 

@@ -2,11 +2,15 @@
 // nodes share one, the rows say when each ends, by the database's clock (shared-leases.ts).
 
 import type { ClaimChange, ClaimRow, NewClaim } from '../../../store/claims.ts'
+import type { Together } from '../../../store/engine.ts'
 import type { Db } from '../../../store/tables.ts'
 
 export type Leases = {
-  /** One transaction that looks which documents may be claimed, and changes their claims. It may run its work twice. */
-  change<T>(work: (claims: Claims) => Promise<T>): Promise<T>
+  /**
+   * One transaction that looks which documents may be claimed, and changes their claims. It may run its work twice.
+   * `isThere` as of `atomically`.
+   */
+  change<T>(work: (claims: Claims) => Promise<T>, isThere?: Together<T>['isThere']): Promise<T>
   /** To be called after what other processes committed: workers that wait are woken where a document may be free. */
   wake(): void
   /** To be called once a document is deleted. */

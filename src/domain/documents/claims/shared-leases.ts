@@ -26,7 +26,8 @@ export async function openSharedLeases(db: Db, arrivals: Arrivals, shared: Share
   }
   const timer = setInterval(wake, LOOK_EVERY_MS)
   return {
-    change: (work) => atomically(db, (trx) => work(claimsIn(trx, shared))),
+    change: (work, isThere) =>
+      atomically(db, (trx) => work(claimsIn(trx, shared)), isThere ? { isThere } : {}),
     wake,
     forget: () => {},
     async close() {

@@ -4,8 +4,7 @@
 import type { ContentRows } from '../../contents.ts'
 import { atomically, type Lock } from '../../engine.ts'
 import type { Db } from '../../tables.ts'
-import type { Blobs } from '../blobs.ts'
-import type { Removal } from '../open.ts'
+import type { Blobs, Removal } from '../blobs.ts'
 import { inParallel } from '../parallel.ts'
 import { CALLS_AT_ONCE } from '../place.ts'
 
