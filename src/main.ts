@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { VERSION } from './assets.ts'
-import { inWords, misused } from './cli/advice.ts'
+import { inWords, isDatabaseAddress, misused } from './cli/advice.ts'
 import { checkRequired, parseWords } from './cli/args.ts'
 import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
@@ -130,6 +130,7 @@ function warnOfHidden(settings: Settings, options: Partial<OptionValues>, termin
 
 function checkPositionals(command: Command, given: readonly string[]): void {
   const { positionals } = command
+  if (given.some(isDatabaseAddress)) throw misused({ misuse: 'address-word', takes: addressOptions(command) })
   const extra = given[positionals.length]
   const next = positionals[given.length]
   if (extra === undefined && (next === undefined || next.startsWith('['))) return
@@ -137,4 +138,9 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   throw extra === undefined
     ? misused({ misuse: 'missing-word', word: next ?? '', usage })
     : misused({ misuse: 'extra-word', word: extra, usage })
+}
+
+/** Those of a command that are the address of a database; `--to` may be another thing elsewhere. */
+function addressOptions({ options, own }: Command): string[] {
+  return options.filter((name) => name === 'database' || (name === 'to' && own?.to?.value === 'URL'))
 }

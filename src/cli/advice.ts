@@ -13,11 +13,34 @@ export type Misuse =
   | { misuse: 'missing-flag'; flag: string; choices: readonly string[] }
   /** `usage`: name and words of the command. */
   | { misuse: 'missing-word' | 'extra-word'; word: string; usage: string }
+  /** The address of a database, which may hold a password. `takes`: the options that it may be the value of. */
+  | { misuse: 'address-word'; takes: readonly string[] }
   | { misuse: 'unknown-topic'; word: string; near: string | undefined; topics: readonly string[] }
 
+const DATABASE_ADDRESS = /^\W*(postgre\w*|psql|pg):/i
+
 /** The error for what was mistyped, in English. */
-export function misused(misuse: Misuse): AppError {
+export function misused(given: Misuse): AppError {
+  const misuse = withoutPasswords(given)
   return new AppError('usage', misuseText(misuse), { details: misuse })
+}
+
+/** Whether a word is the address of a database, or was to be one. */
+export function isDatabaseAddress(word: string): boolean {
+  return DATABASE_ADDRESS.test(word)
+}
+
+/** A word as a message may repeat it: what stands before the @ of a URL, or behind `password=`, does not belong into a journal. */
+export function masked(word: string): string {
+  return word.replace(/:\/\/.*@/s, '://***@').replace(/(password\s*=).*/is, '$1***')
+}
+
+function withoutPasswords(misuse: Misuse): Misuse {
+  const fields = Object.entries(misuse).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? masked(value) : value,
+  ])
+  return Object.fromEntries(fields)
 }
 
 /** What was mistyped, if that is the error. */
@@ -51,6 +74,11 @@ function misuseText(fault: Misuse): string {
       return `${fault.word} is missing; usage: cambista ${fault.usage} [flags]`
     case 'extra-word':
       return `unexpected ${JSON.stringify(fault.word)}; usage: cambista ${fault.usage} [flags]`
+    case 'address-word': {
+      const options = fault.takes.map((name) => `--${name}`).join(' or ')
+      const where = options === '' ? 'this command takes none' : `it is the value of ${options}`
+      return `unexpected address of a database: ${where}`
+    }
     case 'unknown-topic': {
       const { word, near, topics } = fault
       const hint = near ? `: did you mean ${near}?` : `, but there are: ${topics.join(', ')}`

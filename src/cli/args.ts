@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../edit-distance.ts'
 import { AppError } from '../errors.ts'
-import { misused } from './advice.ts'
+import { isDatabaseAddress, masked, misused } from './advice.ts'
 import { isInjected, type Option, variableOf } from './option-names.ts'
 import type { OptionsOf } from './option-values.ts'
 import { CALL_ONLY, type OptionName, type OwnOptions, optionOf } from './options.ts'
@@ -121,11 +121,14 @@ function checkedValue(option: Option, source: string, given: unknown): unknown {
     const word = String(given).toLowerCase()
     if (['1', 'true', 'yes', 'on'].includes(word)) return true
     if (['0', 'false', 'no', 'off'].includes(word)) return false
-    throw new AppError('usage', `${source} must be 1 or 0, not ${JSON.stringify(given)}`)
+    throw new AppError('usage', `${source} must be 1 or 0, not ${JSON.stringify(masked(String(given)))}`)
   }
   const text = String(given)
+  // One that takes a file or a name would repeat it, with its password, in whatever goes wrong with that.
+  if (option.value !== 'URL' && isDatabaseAddress(text)) {
+    throw new AppError('usage', `${source} must not be the address of a database, which goes with --database`)
+  }
   const fault = option.format.fault(text)
   if (fault === undefined) return option.format.read(text)
-  const shown = text.replace(/:\/\/.*@/s, '://***@') // a password in a URL does not belong into a journal
-  throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(shown)}`)
+  throw new AppError('usage', `${source} ${fault}, not ${JSON.stringify(masked(text))}`)
 }

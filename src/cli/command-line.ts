@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../edit-distance.ts'
 import type { AppError } from '../errors.ts'
-import { misused } from './advice.ts'
+import { isDatabaseAddress, misused } from './advice.ts'
 import { unknownFlag } from './args.ts'
 import type { Command } from './command.ts'
 import type { Option } from './option-names.ts'
@@ -79,6 +79,8 @@ function arities() {
 }
 
 function unknownCommand(first: string, second: string | undefined, commands: readonly Command[]): AppError {
+  if ([first, second ?? ''].some(isDatabaseAddress))
+    throw misused({ misuse: 'address-word', takes: ['database'] })
   const typed = second === undefined ? first : `${first} ${second}`
   const near = nearestCommands(first, second, commands)
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)

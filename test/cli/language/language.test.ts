@@ -108,6 +108,11 @@ const MISTYPED: [line: string, english: string, spanish: string][] = [
     'unexpected "b"; usage: cambista key create NAME [flags]',
     'sobra "b"; uso: cambista key create NOMBRE [opciones]',
   ],
+  [
+    'migrate postgres://ana@db.example.com/cambista',
+    'unexpected address of a database: it is the value of --to or --database',
+    'sobra la dirección de una base de datos: es el valor de --to o --database',
+  ],
   ['company create --code A', '--name is missing', 'falta --name'],
   [
     'token create a',

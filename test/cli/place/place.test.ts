@@ -202,3 +202,45 @@ function fileWith(t: TestContext, text: string | Buffer): string {
   writeFileSync(file, text)
   return file
 }
+
+const misplaced: [line: string, message: RegExp][] = [
+  ['migrate ADDRESS', /unexpected address of a database: it is the value of --to or --database/],
+  ['sync ADDRESS', /unexpected address .* the value of --database\n/],
+  ['key create ADDRESS', /unexpected address .* the value of --database\n/],
+  ['backup verify ADDRESS', /unexpected address of a database: /],
+  ['version ADDRESS', /unexpected address of a database: this command takes none/],
+  ['manual ADDRESS', /unexpected address of a database/],
+  ['ADDRESS', /unexpected address .* the value of --database\n/],
+  ['ADDRESS sync', /unexpected address/],
+  ['agent ADDRESS', /unexpected address/],
+  ['agent --databse ADDRESS list', /unexpected address/],
+  ['--databse ADDRESS migrate', /unknown flag '--databse'/],
+  ['migrate --too ADDRESS', /unknown flag '--too': did you mean --to\?/],
+  ['migrate --too=ADDRESS', /unknown flag '--too': did you mean --to\?/],
+  ['migrate --ADDRESS', /unknown flag '--postgres:\/\/\*\*\*@/],
+  ['migrate -ADDRESS', /unknown flag '-postgres:\/\/\*\*\*@/],
+  ['migrate --json=ADDRESS', /'--json' does not take an argument/],
+  ['key list --database-file ADDRESS', /^cambista: --database-file must not be the address of a database/],
+  ['key list --data-dir ADDRESS', /^cambista: --data-dir must not be the address of a database/],
+  ['key revoke a host=db,password=hidden', /unexpected "host=db,password=\*\*\*"/],
+]
+for (const [line, message] of misplaced) {
+  test(`what an address of a database has is not repeated by \`${line}\``, async () => {
+    const address = 'postgres://ana:hid/den@db.example.com/cambista?password=hidden'
+    for (const language of ['en', 'es']) {
+      const words = line.replace('ADDRESS', address).split(' ')
+      const { code, out, err } = await runCommand(words, { LANG: language })
+      assert.deepEqual([code, out], [2, ''])
+      if (language === 'en') assert.match(err, message)
+      assert.doesNotMatch(err, /hid|den@/, language)
+    }
+  })
+}
+
+test('a variable that needs a file is not given an address', async () => {
+  const env = { CAMBISTA_DATABASE_FILE: 'postgres://ana:hidden@db.example.com/cambista' }
+  const { code, err } = await runCommand(['key', 'list'], env)
+  assert.equal(code, 2)
+  assert.match(err, /^cambista: CAMBISTA_DATABASE_FILE must not be the address of a database/)
+  assert.doesNotMatch(err, /hidden/)
+})

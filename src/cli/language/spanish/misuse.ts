@@ -31,6 +31,11 @@ export function misuseText(fault: Misuse): string {
       return `falta ${placeholder(fault.word)}; uso: cambista ${placeholder(fault.usage)} [opciones]`
     case 'extra-word':
       return `sobra ${JSON.stringify(fault.word)}; uso: cambista ${placeholder(fault.usage)} [opciones]`
+    case 'address-word': {
+      const options = fault.takes.map((name) => `--${name}`).join(' o ')
+      const where = options === '' ? 'este comando no acepta ninguna' : `es el valor de ${options}`
+      return `sobra la dirección de una base de datos: ${where}`
+    }
     case 'unknown-topic': {
       const { word, near, topics } = fault
       const unknown = `no existe el tema ${JSON.stringify(word)}`
