@@ -65,11 +65,10 @@ export const backupVerify = command({
     'check the newest backup of a set, or the one that DIR names: database, and every byte of the documents',
   about: `${SET}
 It only reads. A line for each fault, and exit code 1.`,
-  options: [...PLACE, 'json'],
+  options: ['json'],
   changesData: false,
   example: 'cambista backup verify /mnt/backup/cambista',
-  async run({ options, positionals: [dir = ''], terminal, place }) {
-    refuseBackups(place(), 'cambista backup')
+  async run({ options, positionals: [dir = ''], terminal }) {
     const checking = openChecking(terminal)
     const { name, manifest } = await verifyBackup(dir, checking).finally(checking.clear)
     const { faults } = checking

@@ -27,7 +27,9 @@ test('create, verify and restore say what they did, and --json says it in one do
     made.out,
     /^backup .*Z: database of \d+ bytes, 2 contents of 9 bytes \(2 of them new in the set\)\n$/,
   )
-  const good = await runCommand(['backup', 'verify', setDir])
+  const good = await runCommand(['backup', 'verify', setDir], {
+    CAMBISTA_DATABASE: 'postgres://cambista@db.example.com/cambista', // since the move: the set is looked at, and nothing else
+  })
   assert.deepEqual([good.code, good.err], [0, ''])
   assert.match(good.out, /^backup \S+Z is good: made \S+, data revision 2, 2 contents of 9 bytes\n$/)
   const one = join(setDir, readdirSync(setDir).find((name) => name.startsWith('2')) ?? '')

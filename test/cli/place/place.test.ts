@@ -178,7 +178,7 @@ test('a command line ends with exit code 2 and opens nothing', async (t) => {
   }
 })
 
-const backups = ['backup create DIR', 'backup verify DIR', 'backup restore DIR', 'serve --backup-dir DIR']
+const backups = ['backup create DIR', 'backup restore DIR', 'serve --backup-dir DIR']
 for (const line of backups) {
   test(`cambista ${line}: the administrator of the database makes backups of it`, async (t) => {
     const dir = join(temporaryDirectory(t), 'set')
