@@ -11,12 +11,11 @@ import { startHousekeeping } from './domain/housekeeping.ts'
 import { keptExportable } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
-import { reasonOf } from './errors.ts'
 import { openHooks } from './hooks/hooks.ts'
 import { openKeyring } from './http/api/auth.ts'
 import type { UploadLimits } from './http/documents/uploads/receive.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
-import type { Log } from './log.ts'
+import { type Log, loggingFailures } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
@@ -131,8 +130,8 @@ async function openApp(
   keepExportable?.()
   const past = openPastRates(engine.longReads)
   const keyring = await openKeyring(engine, clock, database.memoryAge)
-  const failed = (error: unknown) => log.error('the database cannot be written', { reason: reasonOf(error) })
-  parts.defer(() => keyring.recordUse().catch(failed))
+  const recordUse = loggingFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
+  parts.defer(recordUse)
 
   const arrivals = createArrivals()
   const leases = await openLeases(db, arrivals, { clock, ticks: overrides.ticks })
@@ -151,9 +150,11 @@ async function openApp(
     if (access) await keyring.refresh()
     if (documents) leases.wake() // one may have been made new again
   })
-  const keyUse = setInterval(() => keyring.recordUse().catch(failed), KEY_USE_EVERY_MS)
+  const keyUse = setInterval(recordUse, KEY_USE_EVERY_MS)
   parts.defer(() => clearInterval(keyUse))
-  const abandoned = setInterval(() => failAbandoned(claiming).catch(failed), ABANDONED_EVERY_MS)
+  const fail = () => failAbandoned(claiming)
+  const failing = loggingFailures(log, 'documents with too many claims are not failed yet', fail)
+  const abandoned = setInterval(failing, ABANDONED_EVERY_MS)
   parts.defer(() => clearInterval(abandoned))
 
   let readingHistory: (() => HistoryProgress) | undefined

@@ -2,6 +2,8 @@
 // to a terminal or a pipe costs more than a request. In the journal of systemd each line has a priority, which
 // journald takes off its front, and a text line has no time of its own, because the journal has one.
 
+import { reasonOf } from './errors.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFormat = 'text' | 'json'
 export type LogFields = Record<string, string | number | boolean | null | undefined>
@@ -50,6 +52,25 @@ export function createLog(options: {
       held.push(journal ? `${PRIORITY[level]}${line}` : line)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush }
+}
+
+/** Work that is done again and again, as work that never fails: the same reason is logged once, until it succeeds. */
+export function loggingFailures(
+  log: Pick<Log, 'error'>,
+  event: string,
+  work: () => Promise<unknown>,
+): () => Promise<void> {
+  let known: string | undefined
+  return async () => {
+    try {
+      await work()
+      known = undefined
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason !== known) log.error(event, { reason })
+      known = reason
+    }
+  }
 }
 
 /** Lines for the journal that are no events: each with the priority of an error. */

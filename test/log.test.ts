@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asJournalErrors, createLog, type LogFormat } from '../src/log.ts'
+import { asJournalErrors, createLog, type LogFormat, loggingFailures } from '../src/log.ts'
 
 function written(format: LogFormat, journal: boolean): string[] {
   let text = ''
@@ -54,4 +54,17 @@ test('a JSON line is the same in the journal, behind its priority', () => {
 
 test('each line of a message gets the priority of an error', () => {
   assert.equal(asJournalErrors('cambista: one\n  two\n'), '<3>cambista: one\n<3>  two\n')
+})
+
+test('of work that is done again and again each reason of a failure is logged once', async () => {
+  const reasons = ['away', 'away', 'read-only', undefined, 'read-only', 'read-only']
+  const lines: unknown[] = []
+  const log = { error: (event: string, fields: unknown) => lines.push([event, fields]) }
+  const work = loggingFailures(log, 'not stored', async () => {
+    const reason = reasons.shift()
+    if (reason !== undefined) throw new Error(reason)
+  })
+  while (reasons.length > 0) await work()
+  const said = ['away', 'read-only', 'read-only'].map((reason) => ['not stored', { reason }])
+  assert.deepEqual(lines, said)
 })
