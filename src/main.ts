@@ -11,7 +11,7 @@ import { databaseIn } from './cli/data-dir.ts'
 import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
-import { placeOf } from './cli/place/place.ts'
+import { placeOf, refuseWithoutRegion } from './cli/place/place.ts'
 import { lendToLibraries, readSettings, SETTINGS_FILE, type Settings, withSettings } from './cli/settings.ts'
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
@@ -93,6 +93,7 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   const place = () => {
     known ??= placeOf(options, { flags: parsed.flags, say })
     if (known.database !== undefined) lendToLibraries(settings)
+    refuseWithoutRegion(known, process.env) // which the client of the bucket looks at
     return known
   }
   const hasPlace = options['data-dir'] !== undefined

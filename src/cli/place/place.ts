@@ -1,8 +1,9 @@
 // Where the data of a command are, from its options: a data directory, or a database that several nodes share with a place
 // for contents that all of them see. What does not go together is refused before anything is opened.
 
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { AppError, reasonOf } from '../../errors.ts'
 import { parseHookKey } from '../../store/hooks/key.ts'
 import type { BlobsPlace, Place } from '../../store/place.ts'
@@ -53,6 +54,24 @@ export function placeOf(options: PlaceOptions, { flags, say }: Asking): Place {
   if (flags.includes('data-dir'))
     say(`cambista: --data-dir ${dataDir} is ignored: the data are in --database\n`)
   return { dataDir, database, blobs: blobsOf(options), hookKey: hookKeyOf(options) }
+}
+
+/**
+ * `env`: as the client of the bucket sees it. In a file of AWS there may be a region, which only the client can read.
+ * @throws AppError `usage` for a bucket of which nothing says the region
+ */
+export function refuseWithoutRegion({ blobs }: Place, env: NodeJS.ProcessEnv): void {
+  if (!blobs || !('bucket' in blobs) || blobs.region !== undefined || env.AWS_REGION) return
+  const ofAws = (file: string) => join(env.HOME || homedir(), '.aws', file)
+  const files = [
+    env.AWS_CONFIG_FILE || ofAws('config'),
+    env.AWS_SHARED_CREDENTIALS_FILE || ofAws('credentials'),
+  ]
+  if (files.some(existsSync)) return
+  throw new AppError(
+    'usage',
+    `the region of the bucket ${blobs.bucket} is missing: give --s3-region, or AWS_REGION`,
+  )
 }
 
 /** @throws AppError `usage` where the data are in a database: backups are of a data directory */

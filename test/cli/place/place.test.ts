@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseWords } from '../../../src/cli/args.ts'
 import { HOOKS_PLACE, PLACE, WHOLE_PLACE } from '../../../src/cli/place/options.ts'
-import { placeOf } from '../../../src/cli/place/place.ts'
+import { placeOf, refuseWithoutRegion } from '../../../src/cli/place/place.ts'
 import type { Place } from '../../../src/store/place.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
@@ -182,7 +182,7 @@ const backups = ['backup create DIR', 'backup restore DIR', 'serve --backup-dir 
 for (const line of backups) {
   test(`cambista ${line}: the administrator of the database makes backups of it`, async (t) => {
     const dir = join(temporaryDirectory(t), 'set')
-    const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 's3://contents' }
+    const env = { CAMBISTA_DATABASE: URL, CAMBISTA_BLOBS: 's3://contents', CAMBISTA_S3_REGION: 'cr' }
     const { code, err } = await runCommand(line.replace('DIR', dir).split(' '), env)
     assert.equal(code, 2)
     assert.match(
@@ -190,6 +190,34 @@ for (const line of backups) {
       /PostgreSQL, which its administrator backs up \(pg_dump.*--keep-removed days.*manual cluster/,
     )
     assert.equal(existsSync(dir), false)
+  })
+}
+
+test('the region of a bucket is given, or is that of the environment or of a file of AWS', async (t) => {
+  const { place } = placeBy([...DATABASE, ...BUCKET])
+  const home = temporaryDirectory(t)
+  const missing = /^the region of the bucket contents is missing: give --s3-region, or AWS_REGION/
+  const refuses = (env: Record<string, string>) => {
+    assert.throws(() => refuseWithoutRegion(place, env), { code: 'usage', message: missing })
+  }
+  refuses({ HOME: home })
+  refuses({ HOME: home, AWS_REGION: '', AWS_CONFIG_FILE: join(home, 'none') })
+  refuseWithoutRegion(place, { HOME: home, AWS_REGION: 'cr' })
+  refuseWithoutRegion(place, { HOME: home, AWS_CONFIG_FILE: fileWith(t, '[default]\nregion = cr\n') })
+  refuseWithoutRegion(placeBy([...DATABASE, ...BUCKET, '--s3-region', 'cr']).place, { HOME: home })
+  refuseWithoutRegion(placeBy([...DATABASE, ...FOLDER]).place, { HOME: home })
+  mkdirSync(join(home, '.aws'))
+  writeFileSync(join(home, '.aws/credentials'), '')
+  refuseWithoutRegion(place, { HOME: home })
+})
+
+for (const line of ['serve', 'doctor', 'migrate', 'document delete 1']) {
+  test(`cambista ${line}: without a region nothing is opened`, async (t) => {
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
+    process.env.HOME = temporaryDirectory(t)
+    const { code, err } = await runCommand([...line.split(' '), ...DATABASE, ...BUCKET])
+    assert.equal(code, 2)
+    assert.match(err, /the region of the bucket contents is missing/)
   })
 }
 

@@ -4,7 +4,7 @@ import { command, printResult } from '../../command.ts'
 import { becomeOwner } from '../../data-dir.ts'
 import { nonEmpty } from '../../option-formats.ts'
 import { WHOLE_PLACE } from '../../place/options.ts'
-import { placeOf } from '../../place/place.ts'
+import { placeOf, refuseWithoutRegion } from '../../place/place.ts'
 import { durationText, progressOf } from '../../progress.ts'
 import { lendToLibraries } from '../../settings.ts'
 
@@ -39,6 +39,7 @@ from then on, and the exit code is 3.`,
     const say = (text: string) => terminal.err(text)
     const place = placeOf(target, { flags: given, say })
     lendToLibraries(settings)
+    refuseWithoutRegion(place, process.env)
     const { database: url } = place
     if (url === undefined) throw new AppError('usage', 'where to? Give --to, --database or --database-file')
     const dataDir = resolve(options['data-dir'])
