@@ -4,7 +4,7 @@
 
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Engine, Look } from '../store/engine.ts'
+import { type Engine, type Look, MOST_OFF_MS } from '../store/engine.ts'
 
 export const LOOK_EVERY_MS = 250
 
@@ -45,11 +45,11 @@ type Options = {
 }
 
 const READ_ANYWAY_MS = 15_000 // for an administrator who changed keys or tokens by other means than ours
-const OFF_MS = 2000
+const OFF_MS = [2000, MOST_OFF_MS]
 const ALL: Changed = { data: true, access: true, documents: true }
 
 export async function watchDatabase(
-  engine: Pick<Engine, 'kind' | 'look' | 'clockOffsetMs'>,
+  engine: Pick<Engine, 'kind' | 'look' | 'clock' | 'clockOffsetMs'>,
   { log, staleForMs }: Options,
 ): Promise<Watch> {
   const isShared = engine.kind !== 'sqlite'
@@ -58,7 +58,7 @@ export async function watchDatabase(
   let isAway = false
   let isKnown = true // that what is in memory is what is stored
   let isUnread = false // it was told that the database answers, and what changed in it cannot be read
-  let isOff = false
+  let off = 0
   let isClosed = false
   let changed: ((what: Changed) => Promise<void>) | undefined
   let looking: Promise<void> | undefined
@@ -68,11 +68,18 @@ export async function watchDatabase(
     answeredAt = begun
     if (isAway) log.warn('the database answers again')
     isAway = false
-    const offset = Math.round(engine.clockOffsetMs?.() ?? 0)
-    if (Math.abs(offset) > OFF_MS && !isOff) {
-      log.warn("this machine's clock is off: the time of the database counts", { behind_ms: offset })
-    }
-    isOff = Math.abs(offset) > OFF_MS
+    tellClock(Math.round(engine.clockOffsetMs?.() ?? 0))
+  }
+  const tellClock = (behind: number) => {
+    const before = off
+    off = howFarOff(behind, before)
+    if (off === before) return
+    const told = engine.clock()
+    const machine = new Date(told.getTime() - behind).toISOString()
+    const fields = { machine, database: told.toISOString(), behind_ms: behind }
+    if (off === 2) log.error("this machine's clock is far off: the node is not ready", fields)
+    else if (off === 1) log.warn("this machine's clock is off: the time of the database counts", fields)
+    else log.warn("this machine's clock is right again", fields)
   }
   const failed = (error: unknown) => {
     if (!isAway) log.error('the database does not answer', { reason: reasonOf(error) })
@@ -154,6 +161,11 @@ export async function watchDatabase(
       await looking
     },
   }
+}
+
+/** How many of the limits a clock is beyond; one that lies near a limit is told of once, for it is within at half of it. */
+function howFarOff(behind: number, before: number): number {
+  return OFF_MS.filter((limit, at) => Math.abs(behind) > (at < before ? limit / 2 : limit)).length
 }
 
 function changesOf(before: Look, now: Look): Changed {

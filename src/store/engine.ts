@@ -6,6 +6,9 @@ import type { Clock, IsoDate } from '../dates.ts'
 import type { SharedClaims } from './claims.ts'
 import type { CoverageKind, Db } from './tables.ts'
 
+/** Milliseconds that the clock of a machine may be off: one that is more is not ready (`Engine.isReady`). */
+export const MOST_OFF_MS = 60_000
+
 /** An open database with what belongs to it. It is right with one process and with many. */
 export type Engine = {
   readonly kind: 'sqlite' | 'postgres'

@@ -93,6 +93,29 @@ test('a process that stood still believes nothing until it has looked again', as
   await until(() => isBelieved(watch))
 })
 
+test('a clock that is off is told of with both times: once, and again when it is far off', async (t) => {
+  const { database, watch, told } = await sharedWatch(t)
+  watch.start(async () => {})
+  for (const behindMs of [2100, 1900, 2100, 61_000, 59_000, 61_000, 29_000, -3_600_000, 0]) {
+    database.behindMs = behindMs
+    const { looks } = database
+    await until(() => database.looks > looks + 1)
+  }
+  const off = "this machine's clock is off: the time of the database counts"
+  const farOff = "this machine's clock is far off: the node is not ready"
+  assert.deepEqual(
+    told().map(({ event, machine, behind_ms }) => [event, machine, behind_ms]),
+    [
+      [off, '2026-03-24T11:59:57.900Z', 2100],
+      [farOff, '2026-03-24T11:58:59.000Z', 61_000],
+      [off, '2026-03-24T11:59:31.000Z', 29_000],
+      [farOff, '2026-03-24T13:00:00.000Z', -3_600_000],
+      ["this machine's clock is right again", '2026-03-24T12:00:00.000Z', 0],
+    ],
+  )
+  assert.deepEqual([...new Set(told().map(({ database }) => database))], ['2026-03-24T12:00:00.000Z'])
+})
+
 function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean {
   try {
     return memoryAge() === undefined
@@ -104,8 +127,10 @@ function isBelieved({ memoryAge }: { memoryAge(): number | undefined }): boolean
 async function sharedWatch(t: TestContext, staleForMs = 60_000) {
   const lines: string[] = []
   const log = createLog({ level: 'debug', format: 'json', write: (text) => lines.push(text) })
-  const database = { ...LOOK, isAway: false, onFailure: () => {} }
+  const database = { ...LOOK, isAway: false, behindMs: 0, looks: 0, onFailure: () => {} }
+  const clock = () => new Date('2026-03-24T12:00:00Z')
   const look = async () => {
+    database.looks += 1
     if (database.isAway) {
       database.onFailure()
       throw new Error('away')
@@ -113,8 +138,12 @@ async function sharedWatch(t: TestContext, staleForMs = 60_000) {
     const { data, access, documents } = database
     return { data, access, documents }
   }
-  const watch = await watchDatabase({ kind: 'postgres', look }, { log, staleForMs })
+  const watch = await watchDatabase(
+    { kind: 'postgres', clock, look, clockOffsetMs: () => database.behindMs },
+    { log, staleForMs },
+  )
   t.after(() => watch.close())
-  const said = () => lines.map((line) => (JSON.parse(line) as { event: string }).event)
-  return { database, watch, said }
+  const told = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const said = () => told().map(({ event }) => event)
+  return { database, watch, told, said }
 }

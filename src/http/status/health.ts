@@ -4,6 +4,7 @@ import { type HealthQuestion, type RateHealth, rateHealth } from '../../domain/r
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import { reasonOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { MOST_OFF_MS } from '../../store/engine.ts'
 import { selectLastFinishedRun } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
 import type { Schedulers } from '../../sync/schedulers.ts'
@@ -66,7 +67,6 @@ export type HealthDeps = HealthQuestion & {
 }
 
 const HOLES_NAMED = 20
-const FAR_OFF_S = 60 // as of Engine.isReady
 const FLAG = 'Whether it is enough that rates can be answered'
 // A probe that names it says yes: `/readyz?rates`.
 const Flag = v.pipe(
@@ -175,7 +175,7 @@ function isBelievable({ memoryAge }: DatabaseState): boolean {
 function whyNotReady({ isAway, silentSeconds, clockOffsetSeconds }: DatabaseState): string[] {
   if (isAway()) return [`the database has not answered for ${Math.ceil(silentSeconds())} s`]
   const offset = Math.round(clockOffsetSeconds() ?? 0)
-  if (Math.abs(offset) <= FAR_OFF_S) return []
+  if (Math.abs(offset) * 1000 <= MOST_OFF_MS) return []
   return [
     `the clock of this machine is ${Math.abs(offset)} s ${offset > 0 ? 'behind' : 'ahead of'} the database's`,
   ]

@@ -2,7 +2,7 @@
 // the program asks of an engine.
 
 import { AppError, reasonOf } from '../../errors.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, MOST_OFF_MS } from '../engine.ts'
 import type { Db } from '../tables.ts'
 import { type Address, addressOf } from './address.ts'
 import { ask } from './ask.ts'
@@ -33,7 +33,6 @@ const POOLS = {
 } satisfies Record<string, PoolOptions>
 // An index over millions of rows takes its time.
 const CHANGES = { size: 1, answerMs: 3_600_000 }
-const MOST_OFF_MS = 60_000
 
 /**
  * @throws AppError `usage` for an address that is not one, `failed` when the database does not answer, belongs to another
