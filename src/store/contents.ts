@@ -41,6 +41,10 @@ export type ContentRows = {
   unlinkFree(trx: Db, sha256: string, unlink: () => Promise<unknown>): Promise<boolean>
   /** They are removed, or belong to a content again. */
   forget(trx: Db, names: readonly StoredName[]): Promise<void>
+  /** What the store of this database's contents says that it is; undefined: none has been used yet. */
+  mark(db: Db): Promise<string | undefined>
+  /** In a transaction, of which there is one at a time: the mark that is known, or what `make` returns from now on. */
+  setMark(trx: Db, make: () => Promise<string>): Promise<string>
   /** Whether the store was not compared with the rows for a day. */
   isListingDue(): Promise<boolean>
   noteListing(trx: Db): Promise<void>

@@ -10,7 +10,7 @@ import { ask, postgresSchemaFor } from '../support/postgres/server.ts'
 const CLUSTER_TABLES = 'leases contents removed_objects document_order scheduler page_sessions page_tickets'
 const OF_CLUSTER = new RegExp(`^(${CLUSTER_TABLES.replaceAll(' ', '|')})$`)
 const CLUSTER_COLUMNS =
-  'access_revision documents_revision schema_version oldest_program moving_from lease_ends contents_listed_at'
+  'access_revision documents_revision schema_version oldest_program moving_from lease_ends contents_listed_at contents_mark'
 const CLUSTER_INDEX = 'documents_open'
 const TYPES: Record<string, string> = { bigint: 'INTEGER', text: 'TEXT', bytea: 'BLOB' }
 

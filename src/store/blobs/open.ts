@@ -21,7 +21,10 @@ export type Contents = Disposable & {
   blobs: Blobs
   /** Undefined: one process has them. */
   shared?: SharedContents
-  /** Whether contents may be read and written there. @throws AppError `failed` where they may not */
+  /**
+   * Whether contents may be read and written there, and those of this database are.
+   * @throws AppError `failed` where they may not, or are not
+   */
   check(): Promise<void>
 }
 
@@ -38,25 +41,31 @@ export async function openContents(
     return { blobs: await openBlobFolder(folder, fs), check: async () => {}, [Symbol.dispose]() {} }
   }
   const { contentRows } = await import('../postgres/content-rows.ts')
+  const { openMark } = await import('./mark.ts')
   const rows = contentRows(db)
   if (place !== undefined && 'bucket' in place) {
     const { openBucket } = await import('./bucket/bucket.ts')
     const { removeObjects } = await import('./bucket/removal.ts')
     await refuseOther(rows, 'files', `in a folder, and not in the bucket ${place.bucket}`)
     const blobs = await openBucket({ ...addressOf(place), clock }, rows)
+    const mark = openMark(db, rows, blobs.marked)
     const removeFree: SharedContents['removeFree'] = (work) => removeObjects(db, blobs, rows, work)
     return {
       blobs,
       shared: { blobs, rows, removeFree },
-      check: blobs.check,
+      async check() {
+        await blobs.check()
+        await mark.check()
+      },
       [Symbol.dispose]: blobs.close,
     }
   }
   await refuseOther(rows, 'objects', `in a bucket, and not in the folder ${folder}`)
-  const { openSharedFolder, removeFiles } = await import('./shared-folder.ts')
-  const blobs = await openSharedFolder(folder as string, rows, fs)
+  const { markedFolder, openSharedFolder, removeFiles } = await import('./shared-folder.ts')
+  const mark = openMark(db, rows, markedFolder(folder as string, fs))
+  const blobs = await openSharedFolder(folder as string, { rows, mark }, fs)
   const removeFree: SharedContents['removeFree'] = (work) => removeFiles(db, blobs, rows, work)
-  return { blobs, shared: { blobs, rows, removeFree }, check: async () => {}, [Symbol.dispose]() {} }
+  return { blobs, shared: { blobs, rows, removeFree }, check: mark.check, [Symbol.dispose]() {} }
 }
 
 async function refuseOther(rows: ContentRows, kind: 'objects' | 'files', where: string): Promise<void> {

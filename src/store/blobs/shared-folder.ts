@@ -2,6 +2,8 @@
 // names is unlinked later, by the janitor alone.
 
 import * as nodeFs from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
 import { unlessMissing } from '../../file-hash.ts'
 import type { ContentRows } from '../contents.ts'
 import { atomically, type Lock } from '../engine.ts'
@@ -9,14 +11,15 @@ import { portionsOf } from '../portions.ts'
 import type { Db } from '../tables.ts'
 import type { Blobs, Removal } from './blobs.ts'
 import { type BlobFolder, type BlobFs, openBlobFolder } from './folder.ts'
+import { MARK, type Mark, type MarkedStore } from './mark.ts'
 import { inParallel } from './parallel.ts'
-import { blobPath, CALLS_AT_ONCE } from './place.ts'
+import { blobPath, CALLS_AT_ONCE, syncFolder } from './place.ts'
 
 const CLAIMED_AT_ONCE = 1000
 
 export async function openSharedFolder(
   dir: string,
-  rows: Pick<ContentRows, 'claim' | 'release'>,
+  { rows, mark }: { rows: Pick<ContentRows, 'claim' | 'release'>; mark: Pick<Mark, 'hold'> },
   fs: BlobFs = nodeFs,
 ): Promise<BlobFolder> {
   const blobs = await openBlobFolder(dir, fs)
@@ -30,6 +33,11 @@ export async function openSharedFolder(
     ...blobs,
     removesLater: true,
     async claim(trx, contents) {
+      try {
+        await mark.hold(trx) // unmounted meanwhile, what was just written is on this machine's disk
+      } catch (cause) {
+        throw new AppError('unavailable', 'The folder of documents is not there: try again later', { cause })
+      }
       const sorted = [...contents].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
       let areThere = true
       // The database ends a transaction that says nothing for seconds, and files of another machine take their time.
@@ -42,6 +50,33 @@ export async function openSharedFolder(
       return areThere
     },
     release: rows.release,
+  }
+}
+
+/** The file with the mark of the folder. */
+export function markedFolder(dir: string, fs: BlobFs = nodeFs): MarkedStore {
+  const path = join(dir, MARK)
+  return {
+    place: `file ${path}`,
+    async read() {
+      const file = await unlessMissing(fs.open(path, 'r'))
+      if (!file) return undefined
+      try {
+        return (await file.readFile('utf8')).trim() || undefined // a crash left it empty
+      } finally {
+        await file.close()
+      }
+    },
+    async write(mark) {
+      const file = await fs.open(path, 'w', 0o600)
+      try {
+        await file.writeFile(`${mark}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await syncFolder(fs, dir)
+    },
   }
 }
 

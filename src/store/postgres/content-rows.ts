@@ -7,6 +7,8 @@ import { selectLostAmong } from '../lost-contents.ts'
 import type { Db } from '../tables.ts'
 import { ask } from './ask.ts'
 
+type Marked = { mark: string | null }
+
 const AT_ONCE = 1000
 const TRIES = 5
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -99,6 +101,18 @@ export function contentRows(db: Db): ContentRows {
     },
     async forget(trx, names) {
       await ask(trx, 'delete from removed_objects where object = any($1)', [names])
+    },
+    async mark(among) {
+      const { rows } = await ask<Marked>(among, 'select contents_mark as mark from meta')
+      return rows[0]?.mark ?? undefined
+    },
+    async setMark(trx, make) {
+      const { rows } = await ask<Marked>(trx, 'select contents_mark as mark from meta for update')
+      const known = rows[0]?.mark
+      if (known) return known
+      const mark = await make()
+      await ask(trx, 'update meta set contents_mark = $1', [mark])
+      return mark
     },
     async isListingDue() {
       const { rows } = await ask(

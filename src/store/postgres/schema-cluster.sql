@@ -7,6 +7,8 @@ ALTER TABLE meta ADD COLUMN IF NOT EXISTS access_revision BIGINT NOT NULL DEFAUL
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS documents_revision BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS schema_version BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS oldest_program BIGINT NOT NULL DEFAULT 0;
+-- What the file or the object `cambista-contents` says of the store that has the contents of this database.
+ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_mark TEXT;
 -- When the store of contents was last compared with the rows.
 ALTER TABLE meta ADD COLUMN IF NOT EXISTS contents_listed_at TEXT;
 -- The epoch of the data directory whose data are being moved here, until all are; no node may start before.

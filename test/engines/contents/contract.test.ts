@@ -22,7 +22,7 @@ after(() => engine?.close())
 testBlobs('a shared folder', async (t) => {
   const { db } = await emptied()
   const dir = temporaryDirectory(t)
-  const blobs = await openSharedFolder(dir, contentRows(db))
+  const blobs = await openSharedFolder(dir, { rows: contentRows(db), mark: { hold: async () => {} } })
   return {
     blobs,
     atomically: (work) => atomically(db, work),

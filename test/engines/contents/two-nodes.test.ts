@@ -2,9 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { type PathLike, readdirSync, rmSync, utimesSync } from 'node:fs'
+import {
+  existsSync,
+  type PathLike,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import * as fs from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Swept, sweepContents } from '../../../src/domain/documents/janitor.ts'
@@ -12,7 +20,8 @@ import { removeUnnamedBlob } from '../../../src/domain/documents/removal.ts'
 import { AppError } from '../../../src/errors.ts'
 import { createMemoryBudget } from '../../../src/memory-budget.ts'
 import type { BlobFs } from '../../../src/store/blobs/folder.ts'
-import { openContents, type SharedContents } from '../../../src/store/blobs/open.ts'
+import { MARK } from '../../../src/store/blobs/mark.ts'
+import { type Contents, openContents, type SharedContents } from '../../../src/store/blobs/open.ts'
 import { blobPath } from '../../../src/store/blobs/place.ts'
 import { atomically, type Engine } from '../../../src/store/engine.ts'
 import type { BlobsPlace } from '../../../src/store/place.ts'
@@ -27,6 +36,9 @@ const memory = () => createMemoryBudget({ each: 2 ** 26, all: 2 ** 26 }).open()
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 type Node = { engine: Engine; shared: SharedContents }
+/** The answer to a client that is to send it again. */
+const unavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable'
+
 type Store = {
   url: string
   nodes: [Node, Node]
@@ -34,6 +46,10 @@ type Store = {
   names(): string[]
   /** Makes something look as if it were written long ago. */
   age(name: string): void
+  /** Another node's contents. */
+  open(): Promise<Contents>
+  /** What the mark of the store says. */
+  marks: { get(): string[]; set(mark: string | undefined): void }
   /** Takes something away, as an accident does. */
   lose(name: string): void
   /** From now on it cannot be removed; what is returned lets it go. */
@@ -139,6 +155,28 @@ for (const [name, open] of Object.entries(STORES)) {
     letGo()
     assert.equal((await sweep(nodes[1], { days: 8 })).removed, 1)
     assert.deepEqual(store.names(), [])
+  })
+
+  testStore('a store without the mark of the database, or with another one, is not used', async (store) => {
+    const { nodes, marks, open } = store
+    await Promise.all(Array.from({ length: 5 }, async () => (await open()).check()))
+    const [mark = assert.fail('there is no mark')] = marks.get()
+    await upload(nodes[0], [randomBytes(100)])
+    marks.set(undefined)
+    await assert.rejects(
+      (await open()).check(),
+      new RegExp(`not here, .+Is it mounted.+ write ${mark} there`),
+    )
+    if (name === 'a shared folder') await assert.rejects(upload(nodes[0], [randomBytes(100)]), unavailable)
+    marks.set(mark)
+    await (await open()).check()
+    await upload(nodes[0], [randomBytes(100)])
+    await ask(store.url, 'update meta set contents_mark = null') // as a new database has it
+    await assert.rejects((await open()).check(), new RegExp(`another database are here: .+ says ${mark}`))
+    assert.deepEqual(marks.get(), [mark])
+    marks.set(undefined)
+    await (await open()).check()
+    assert.notDeepEqual(marks.get(), [mark])
   })
 
   testStore('what an upload left that never ended goes when it is old', async ({ nodes: [one, other] }) => {
@@ -255,6 +293,7 @@ test('an upload that began more than 12 hours ago is refused', async (t) => {
 
 async function overFolder(t: TestContext): Promise<Store> {
   const dir = temporaryDirectory(t)
+  const markPath = join(dir, MARK)
   const held = new Set<string>()
   const unlink = async (path: PathLike) => {
     if (held.has(basename(String(path))))
@@ -270,6 +309,10 @@ async function overFolder(t: TestContext): Promise<Store> {
         .filter((name) => name.length === 64),
     age: (name) => utimesSync(blobPath(dir, name), YEARS_AGO, YEARS_AGO),
     lose: (name) => rmSync(blobPath(dir, name)),
+    marks: {
+      get: () => (existsSync(markPath) ? [readFileSync(markPath, 'utf8').trim()] : []),
+      set: (mark) => (mark === undefined ? rmSync(markPath) : writeFileSync(markPath, mark)),
+    },
     hold(name) {
       held.add(name)
       return () => held.delete(name)
@@ -284,6 +327,7 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
   process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
   const nodes = await nodesOver(t, { bucket, endpoint, region, prefix: 'of/cambista' }, { clock })
+  const markKey = `of/cambista/${MARK}`
   const object = (name: string) => {
     const found = paper.objects.get(name)
     assert.ok(found)
@@ -291,7 +335,15 @@ async function overBucket(t: TestContext, clock?: () => Date): Promise<Store> {
   }
   return {
     ...nodes,
-    names: () => [...paper.objects.keys()],
+    names: () => [...paper.objects.keys()].filter((key) => key !== markKey),
+    marks: {
+      get: () =>
+        [...paper.objects].flatMap(([key, { bytes }]) => (key === markKey ? [String(bytes).trim()] : [])),
+      set(mark) {
+        if (mark === undefined) paper.objects.delete(markKey)
+        else paper.objects.set(markKey, { bytes: Buffer.from(mark), modified: new Date() })
+      },
+    },
     age: (name) => Object.assign(object(name), { modified: YEARS_AGO }),
     lose: (name) => paper.objects.delete(name),
     hold(name) {
@@ -307,8 +359,7 @@ type Odd = { clock?: (() => Date) | undefined; fs?: BlobFs }
 
 async function nodesOver(t: TestContext, blobs: BlobsPlace, { clock, fs }: Odd = {}) {
   const url = await postgresSchemaFor(t)
-  const open = async (): Promise<Node> => {
-    const engine = await openNode(t, url)
+  const contentsOf = async (engine: Engine) => {
     const { db, kind } = engine
     const contents = await openContents(
       { dataDir: '', blobs },
@@ -316,10 +367,16 @@ async function nodesOver(t: TestContext, blobs: BlobsPlace, { clock, fs }: Odd =
       fs,
     )
     t.after(() => contents[Symbol.dispose]())
-    assert.ok(contents.shared)
-    return { engine, shared: contents.shared }
+    return contents
   }
-  return { url, nodes: [await open(), await open()] as [Node, Node] }
+  const openNodeOf = async (): Promise<Node> => {
+    const engine = await openNode(t, url)
+    const { shared } = await contentsOf(engine)
+    assert.ok(shared)
+    return { engine, shared }
+  }
+  const nodes: [Node, Node] = [await openNodeOf(), await openNodeOf()]
+  return { url, nodes, open: () => contentsOf(nodes[0].engine) }
 }
 
 /** What an upload does, with attachments alone; their ids. `fails`: after its contents are there. */

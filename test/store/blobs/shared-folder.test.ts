@@ -15,13 +15,14 @@ test('a transaction that looks for very many files asks the database in between,
     },
     release: async () => false,
   }
-  const blobs = await openSharedFolder(temporaryDirectory(t), rows, {
+  const oddFs = {
     ...fs,
     async open() {
       done.push('file')
       return { sync: async () => {}, close: async () => {} } as fs.FileHandle
     },
-  })
+  }
+  const blobs = await openSharedFolder(temporaryDirectory(t), { rows, mark: { hold: async () => {} } }, oddFs)
   done.length = 0
   const hashes = Array.from({ length: 5000 }, (_, at) => `${(at * 7919) % 5000}`.padStart(64, '0'))
   assert.equal(

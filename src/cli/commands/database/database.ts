@@ -53,6 +53,7 @@ revoke it once more.`,
     const { renewDatabase } = await import('../../../domain/move/restored.ts')
     return withDatabase({ mustExist: true }, async (db, engine) => {
       using store = await openContents(place, engine)
+      await store.check() // of a folder that is not mounted all would be said to be lost
       const { blobs } = store
       const line = progressOf(terminal)
       const progress = (done: number) => line.show(`${done} contents`)

@@ -3,12 +3,14 @@
 // An object is written once, and never again under the same name.
 
 import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import type { Clock } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
 import { createSemaphore } from '../../../semaphore.ts'
 import type { ContentRows } from '../../contents.ts'
 import { createBlobBatch } from '../batch.ts'
 import type { Blobs } from '../blobs.ts'
+import { MARK, type MarkedStore } from '../mark.ts'
 import type { BucketOptions } from './client.ts'
 import { startError } from './errors.ts'
 import { createBucketReader } from './reader.ts'
@@ -23,6 +25,8 @@ export type Bucket = Blobs & {
    * @throws AppError `failed` when that is refused, `unavailable` when the bucket does not answer
    */
   check(): Promise<void>
+  /** The object that says which database has its contents here. */
+  marked: MarkedStore
   close(): void
 }
 
@@ -36,6 +40,7 @@ export type BucketSettings = BucketOptions & {
 const SMALL_AT_ONCE = 16
 // When it is 24 hours old the janitor takes an object without a row for one that nobody comes for.
 const LATEST_MS = 12 * 3_600_000
+const MARK_BYTES = 100 // and it has fewer
 const NAME = /^\d{4}\/\d\d\/\d\d\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+$/
 
 /** Asks the bucket nothing yet. Its client is loaded here, for those that use a bucket. */
@@ -102,6 +107,14 @@ export async function openBucket(
       } catch (error) {
         throw startError(error, options.bucket)
       }
+    },
+    marked: {
+      place: `object ${root}${MARK}`,
+      async read() {
+        const bytes = await client.get(root + MARK, { start: 0, end: MARK_BYTES - 1 })
+        return bytes && (await text(bytes)).trim()
+      },
+      write: (mark) => client.put(root + MARK, Buffer.from(`${mark}\n`)),
     },
     close: client.close,
   }
