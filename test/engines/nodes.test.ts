@@ -2,13 +2,20 @@
 // are told at once happens once. Where one process was right because it was alone, these are the tests.
 
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { before, type TestContext, test } from 'node:test'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp } = await import('../support/app.ts')
 const { batch, CREATE, fillDirectory, pdf, post, read } = await import('../support/directory.ts')
+const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { ask } = await import('../support/postgres/server.ts')
+const { startProgram } = await import('../support/program.ts')
 const { runCommand, until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
+
+const SYNCS = 50
+const COMMANDS = 6 // of them
 
 type TestApp = Awaited<ReturnType<typeof startTestApp>>
 type Created = { created_documents: { id: number }[] }
@@ -95,20 +102,47 @@ test('what one node commits the other one answers with within seconds, and a tag
   assert.ok(texts.size > 1)
 })
 
-test('of many syncs at once on two nodes one runs, and the others are told where', async () => {
-  const ends = await Promise.allSettled(
-    Array.from({ length: 50 }, (_, at) =>
-      (nodes[at % 2] ?? nodes[0]).sync({ from: '2026-02-01', to: '2026-03-20' }),
-    ),
-  )
-  const refused = ends.filter((end) => end.status === 'rejected')
-  assert.ok(refused.length > 0 && refused.length < 50)
-  for (const { reason } of refused) assert.match(String(reason), /already running on (host .+, pid|a node)/)
-  const runs = await nodes[0].json<{ started_at: string; finished_at: string }[]>(
-    '/api/v1/sync/runs?limit=100',
-  )
-  assert.ok(runs.every(({ finished_at }) => finished_at !== null))
+test(`of ${SYNCS} syncs at once, of two nodes and the command line, one runs, and the others are told where`, async (t) => {
+  const [{ dataDir, bank }] = nodes
+  const gate = Promise.withResolvers<undefined>()
+  let ended = 0
+  for (const node of nodes) node.bank.faults = () => gate.promise // the one that runs runs as long as the others try
+  const range = { from: '2026-02-01', to: '2026-03-20' }
+  const env = {
+    CAMBISTA_DATABASE: await postgresAddressOf(dataDir),
+    ...{ CAMBISTA_BCCR_URL: bank.url, CAMBISTA_BCCR_TOKEN: 'test-token', CAMBISTA_BCCR_PACE: '0' },
+    HOME: dataDir,
+  }
+  const before = await runsOf(nodes[0])
+  const attempt = async (at: number): Promise<{ pid: number; refusal: string | undefined }> => {
+    if (at < COMMANDS) {
+      const { child, printed, ended } = startProgram(t, ['sync', '--from', range.from, '--to', range.to], env)
+      const code = await ended()
+      assert.ok(code === 0 || code === 1, printed.err)
+      return { pid: child.pid ?? 0, refusal: code === 0 ? undefined : printed.err }
+    }
+    const refused = (await nodes[at % 2]?.sync(range).then(() => undefined, String)) as string | undefined
+    return { pid: process.pid, refusal: refused }
+  }
+  const attempts = Array.from({ length: SYNCS }, (_, at) => attempt(at).finally(() => ended++))
+  await until(() => ended === SYNCS - 1, 120_000).finally(() => gate.resolve(undefined))
+  const ends = await Promise.all(attempts)
+
+  const ran = ends.filter(({ refusal }) => refusal === undefined)
+  assert.equal(ran.length, 1)
+  const [lease] = await ask(env.CAMBISTA_DATABASE, `select taken_at from leases where name = 'sync'`)
+  const since = `${new Date(Number(lease?.taken_at)).toISOString().slice(0, 19)}Z`
+  const where = `a sync is already running on host ${hostname()}, pid ${ran[0]?.pid}, since ${since}`
+  const refused = ends.filter(({ refusal }) => refusal?.includes(where))
+  assert.equal(refused.length, SYNCS - 1, `${where}: ${ends.map(({ refusal }) => refusal)}`)
+  const runs = await runsOf(nodes[0])
+  assert.equal(runs.length, before.length + 1)
+  assert.deepEqual([runs[0]?.status, runs[0]?.date_from], ['ok', range.from])
 })
+
+async function runsOf(node: TestApp) {
+  return node.json<{ status: string; date_from: string }[]>('/api/v1/sync/runs?limit=100')
+}
 
 test('an id that was chosen is not given again', async () => {
   const [{ dataDir }] = nodes
