@@ -3,32 +3,32 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { readAsset } from '../../../src/assets.ts'
 import { type MoveRequest, moveDataDir } from '../../../src/domain/move/move.ts'
-import { openContents } from '../../../src/store/blobs/open.ts'
 import { blobPath } from '../../../src/store/blobs/place.ts'
 import { MOVED_TABLES } from '../../../src/store/move/all-rows.ts'
 import type { BlobsPlace } from '../../../src/store/place.ts'
-import { selectSequences } from '../../../src/store/postgres/maintenance/sequences.ts'
 import { DATABASE_FILE } from '../../../src/store/sqlite/database.ts'
 import { openSqliteEngine } from '../../../src/store/sqlite/engine.ts'
+import { figure, SEED, scaled } from '../../faults/scale.ts'
 import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
-import { type Filled, fillDirectory } from '../../support/move/filled-directory.ts'
+import { assertMoved } from '../../support/move/assert-moved.ts'
+import { fillDirectory } from '../../support/move/filled-directory.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
+import { randomOf } from '../../support/rates/random-bank.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, until } from '../../support/terminal.ts'
 
 const SMALL = { rates: 2500, documents: 90 }
-const KILLS = process.env.CAMBISTA_TORTURE === 'long' ? 20 : 5
-const STEP = process.env.CAMBISTA_TORTURE === 'long' ? 5 : 25
+const [KILLS, STEP] = [scaled({ short: 5, long: 20 }), scaled({ short: 25, long: 5 })]
 
 test('every table of a data directory is moved, after those that it refers to', () => {
   const database = new Sqlite(':memory:')
@@ -96,6 +96,31 @@ test('a move that is killed at any time goes on, and until its end the directory
   assert.equal(kills, KILLS)
   proxy.decide(() => 'pass')
   if (!(await isOver(url))) await move({ dataDir, folder, url })
+  await assertMoved(t, { dataDir, folder, url, filled })
+})
+
+test('a large move that is killed at random moments ends with all rows and contents', async (t) => {
+  const size = scaled({ short: 0.01, long: 1 })
+  const { dataDir, folder, url, filled } = await prepared(t, {
+    rates: size * 750_000,
+    documents: size * 10_000,
+  })
+  figure(t, 'seed', SEED)
+  const random = randomOf(SEED)
+  let kills = 0
+  while (kills < scaled({ short: 3, long: 20 }) && !(await isOver(url))) {
+    const child = spawnMigrate({ dataDir, folder, url })
+    await pause(random.int(600, scaled({ short: 1000, long: 5000 })))
+    child.kill('SIGKILL')
+    const [code] = await once(child, 'exit')
+    if (code === null) kills += 1
+    await takeable(url)
+  }
+  figure(t, 'kills', kills)
+  assert.ok(kills > 0)
+  const begun = performance.now()
+  if (!(await isOver(url))) await move({ dataDir, folder, url })
+  figure(t, 'seconds of the last, whole one', ((performance.now() - begun) / 1000).toFixed(1))
   await assertMoved(t, { dataDir, folder, url, filled })
 })
 
@@ -176,9 +201,9 @@ test('the command says what it moved', async (t) => {
   assert.match(end.out, /hook\.key/)
 })
 
-async function prepared(t: TestContext) {
+async function prepared(t: TestContext, size = SMALL) {
   const dataDir = temporaryDirectory(t)
-  const filled = await fillDirectory(dataDir, SMALL)
+  const filled = await fillDirectory(dataDir, size)
   return { dataDir, filled, folder: temporaryDirectory(t), url: await postgresSchemaFor(t) }
 }
 
@@ -215,60 +240,4 @@ async function takeable(url: string): Promise<boolean> {
 async function isOver(url: string): Promise<boolean> {
   const rows = await ask(url, 'select 1 from meta where moving_from is null').catch(() => [])
   return rows.length > 0
-}
-
-/** Row by row, column by column; contents; ids that are given next; and that nodes may start. */
-async function assertMoved(
-  t: TestContext,
-  { dataDir, folder, url, filled, blobs = { folder } }: Where & { filled: Filled },
-) {
-  const source = new Sqlite(join(dataDir, DATABASE_FILE), { readonly: true })
-  t.after(() => source.close())
-  const lost = new Set([filled.altered, filled.missing])
-  for (const table of MOVED_TABLES) {
-    const there = source.prepare(`select * from ${table}`).all() as Record<string, unknown>[]
-    assert.ok(there.length > 0, table)
-    const columns = Object.keys(there[0] ?? {})
-    const here = (await ask(url, `select ${columns.join(', ')} from ${table}`)).filter(
-      ({ sha256 }) => table !== 'lost_contents' || !lost.has(String(sha256)),
-    )
-    assert.deepEqual(textsOf(here, columns), textsOf(there, columns), table)
-  }
-  const node = await openNode(t, url)
-  assert.equal(await node.isReady(), true)
-  const [meta] = await ask(url, 'select * from meta')
-  const before = source.prepare('select * from meta').get() as Record<string, unknown>
-  assert.notEqual(meta?.epoch, before.epoch)
-  for (const name of ['data_revision', 'record_from', 'coverage_from']) {
-    assert.equal(Number(meta?.[name]), before[name], name)
-  }
-  const given = new Map((await selectSequences(node.db)).map(({ table, given }) => [table, given]))
-  assert.equal(given.get('companies'), 900, 'an id that was deleted is not given again')
-  for (const [table, last] of given) {
-    const { highest } = source.prepare(`select coalesce(max(id), 0) as highest from ${table}`).get() as {
-      highest: number
-    }
-    assert.ok(last >= highest, table)
-  }
-  const leases = await ask(
-    url,
-    `select id from documents where lease_ends > clock_timestamp() + interval '5 minutes'`,
-  )
-  assert.deepEqual(leases, [{ id: '1' }], 'a claim has its whole lease again')
-  assert.deepEqual(
-    (await ask(url, 'select sha256 from contents order by 1')).map(({ sha256 }) => sha256),
-    filled.contents,
-  )
-  assert.equal((await ask(url, 'select 1 from lost_contents')).length, 3)
-  using contents = await openContents({ dataDir, blobs }, node)
-  for (const sha256 of filled.contents) {
-    const hash = createHash('sha256')
-    for await (const chunk of (await contents.blobs.read(sha256))?.chunks() ?? []) hash.update(chunk)
-    assert.equal(hash.digest('hex'), sha256)
-  }
-}
-
-function textsOf(rows: readonly Record<string, unknown>[], columns: readonly string[]): string[] {
-  const text = (value: unknown) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value))
-  return rows.map((row) => columns.map((name) => text(row[name])).join('|')).sort()
 }
