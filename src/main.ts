@@ -16,6 +16,7 @@ import { lendToLibraries, readSettings, SETTINGS_FILE, type Settings, withSettin
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { asJournalErrors } from './log.ts'
+import { lostDatabaseError } from './storage-error.ts'
 import type { Place } from './store/place.ts'
 
 /** Runs the program with this process as its terminal. */
@@ -66,7 +67,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
       terminal.err(texts.tryHelp(about ?? texts.command))
       return 2
     }
-    sayError(error instanceof AppError ? inWords(error) : reasonOf(error), terminal)
+    sayError(error instanceof AppError ? inWords(error) : reasonOf(lostDatabaseError(error)), terminal)
     return 1
   }
 }

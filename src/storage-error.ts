@@ -2,7 +2,7 @@
 // The cause is kept for the log.
 
 import { accessSync, constants } from 'node:fs'
-import { AppError, codeOf } from './errors.ts'
+import { AppError, codeOf, reasonOf } from './errors.ts'
 
 // Without room for its -shm file SQLite speaks of an I/O error.
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|PG_53100)$/
@@ -10,6 +10,7 @@ const READ_ONLY = /^(EROFS|SQLITE_READONLY)$/
 const NO_FILES = /^E[MN]FILE$/
 // Of PostgreSQL those by SQLSTATE: given up because of others, a lock or an end not had in time, all connections taken.
 const BUSY = /^(SQLITE_(BUSY|LOCKED)|PG_(40001|40P01|55P03|53300|57014)$)/
+const LOST = /^PG_(LOST|COMMIT_UNKNOWN|08...|57P0\d)$/
 // Not Node's own ERR_INVALID_ARG_TYPE, nor SQLITE_CONSTRAINT: those are defects of ours.
 const OUTSIDE =
   /^(E[A-Z0-9]+|SQLITE_(IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)\w*|PG_(LOST|UNTRUSTED|COMMIT_UNKNOWN|(08|28|3D|3F|53|57|58|XX)...|25006|40003))$/
@@ -46,6 +47,18 @@ export function diskError(error: unknown, dir: string): unknown {
   const service = `a service may write there with ReadWritePaths=${dir} in its unit (systemctl edit cambista, [Service])`
   const disk = 'else look for errors of the disk (dmesg), then mount it writable'
   return new AppError('failed', `${dir} is on a read-only file system; ${service}; ${disk}`, { cause: error })
+}
+
+/**
+ * The AppError `failed` for a PostgreSQL that goes away, or cannot do its work, while a command or a sync is at its own.
+ * Anything else is given back as it is. `place`: of the database, where nothing else names it.
+ */
+export function lostDatabaseError(error: unknown, place?: string): unknown {
+  const code = codeOf(error)
+  if (!code.startsWith('PG_') || storageError(error) === error) return error
+  const which = place === undefined ? 'the database' : `the database ${place}`
+  const what = LOST.test(code) ? 'was lost' : 'cannot be read or written'
+  return new AppError('failed', `${which} ${what}: ${reasonOf(error)}`, { cause: error })
 }
 
 /** Whether it is not known if a transaction is committed: the connection was lost in between. */

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
-import { diskError } from '../storage-error.ts'
+import { diskError, lostDatabaseError } from '../storage-error.ts'
 import type { Engine } from '../store/engine.ts'
 import { openEngine } from '../store/open-engine.ts'
 import type { Place } from '../store/place.ts'
@@ -66,6 +66,7 @@ export function databaseIn(
       await ensureCatalogue(engine.db, PROVIDERS, engine.clock)
       return await work(engine.db, engine)
     } catch (error) {
+      if (engine.kind === 'postgres') throw lostDatabaseError(error, engine.place)
       throw diskError(error, place.dataDir)
     } finally {
       await engine.close()

@@ -7,6 +7,7 @@ import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log, LogFields } from '../log.ts'
 import type { Provider, ProviderSettings, Session, Window } from '../providers/provider.ts'
+import { lostDatabaseError } from '../storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { selectRatesIn } from '../store/rates/rates.ts'
@@ -119,9 +120,12 @@ async function recordRun(
   } catch (error) {
     if (request.signal.aborted) record.problems.add(`${INTERRUPTED}: the program was stopped`)
     else {
-      record.problems.add(reasonOf(error))
+      const failure = lostDatabaseError(error)
+      record.problems.add(reasonOf(failure))
       const told = error instanceof AppError || !(error instanceof Error)
-      log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
+      // Of a database that went away the problem and the end of the run say enough.
+      if (failure === error)
+        log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
     }
   }
   const notices = session?.notices() ?? []

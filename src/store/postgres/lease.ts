@@ -57,7 +57,7 @@ export async function takeLease(
     }
   }
   const timer = setInterval(() => {
-    if (performance.now() - renewedAt > ttlMs - renewMs) lost.abort(taken(name))
+    if (performance.now() - renewedAt > ttlMs - renewMs) lost.abort(notKept(name, ttlMs - renewMs))
     if (lost.signal.aborted) clearInterval(timer)
     else renewing ??= renew()
   }, renewMs)
@@ -93,4 +93,10 @@ export async function holderOfLease(db: Db, name: LockName): Promise<string | un
 
 function taken(name: LockName): AppError {
   return new AppError('busy', `another node has the task ${name} by now`)
+}
+
+/** It is not known whether the database was away or this process stood still. */
+function notKept(name: LockName, ms: number): AppError {
+  const words = `another node may have the task ${name} by now: it could not be renewed for ${ms / 1000} s`
+  return new AppError('busy', words)
 }

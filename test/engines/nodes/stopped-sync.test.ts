@@ -55,7 +55,7 @@ for (let time = 1; time <= TIMES; time++) {
     assert.notEqual(await first.ended(), 0)
     await wait(500) // for what it might have left behind on a connection
     assert.deepEqual(await everything(cluster), before)
-    assert.match(first.printed.out + first.printed.err, /another node has the task sync/)
+    assert.match(first.printed.out + first.printed.err, /another node (has|may have) the task sync/)
     const [interrupted, ok] = before.runs
     assert.match(String(interrupted?.message), /interrupted/)
     assert.equal(ok?.status, 'ok')
