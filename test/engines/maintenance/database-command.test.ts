@@ -31,6 +31,26 @@ test('database migrate makes the tables, and the second time there is nothing to
   assert.deepEqual(Object.keys(json), ['database', 'from', 'to', 'dry_run', 'statements'])
 })
 
+test('no command beside it and serve makes the tables', async (t) => {
+  const url = await postgresSchemaFor(t)
+  const blobs = ['--blobs', temporaryDirectory(t), '--blobs-shared']
+  const commands = [
+    ['key', 'create', 'erp'],
+    ['company', 'create', '--name', 'Acme', '--code', 'ACME'],
+    ['sync', '--from', '2026-03-01', '--to', '2026-03-02'],
+    ['token', 'list'],
+    ['document', 'delete', '1', ...blobs],
+    ['doctor', ...blobs],
+    ['database', 'restored', ...blobs],
+  ]
+  for (const words of commands) {
+    const { code, out, err } = await runCommand(words, { CAMBISTA_DATABASE: url })
+    assert.deepEqual([code, out], [1, ''], words.join(' '))
+    assert.match(err, /the database has no tables yet.*run cambista database migrate/, words.join(' '))
+  }
+  assert.deepEqual(await ask(url, 'select 1 from pg_tables where schemaname = current_schema()'), [])
+})
+
 test('both are refused for the database of a data directory', async (t) => {
   for (const name of ['migrate', 'restored']) {
     const end = await runCommand(['database', name, '--data-dir', temporaryDirectory(t)])
