@@ -27,7 +27,16 @@ else it is looked whether each is there.
 --repair first removes what a crash left: contents that belong to no document, and temporary files, as a start of the
 server does; and it adds up anew what counts against quotas. Nothing else is ever changed. It needs the server to be
 stopped. What nodes share they tidy up themselves.`,
-  options: ['repair', 'read-all', ...WHOLE_PLACE, 'min-free', 'backup-dir', 'backup-cron', 'json'],
+  options: [
+    'repair',
+    'read-all',
+    ...WHOLE_PLACE,
+    'hook-key-file',
+    'min-free',
+    'backup-dir',
+    'backup-cron',
+    'json',
+  ],
   changesData: false,
   example: 'cambista doctor --data-dir /var/lib/cambista',
   async run({ options, terminal, place: placeOf }) {
@@ -39,7 +48,7 @@ stopped. What nodes share they tidy up themselves.`,
     if (options.repair && place.database !== undefined) {
       throw new AppError(
         'usage',
-        '--repair is for a data directory: what nodes share they tidy up themselves',
+        '--repair is for a data directory: what is left over beside a shared database a node removes by itself, a day later; cambista doctor without it says what is wrong',
       )
     }
     if (options.repair) repaired = await repair(dataDir)
@@ -60,7 +69,7 @@ stopped. What nodes share they tidy up themselves.`,
             backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },
             ...common,
           })
-        : lookAtShared(place, { ...common, readAll: options['read-all'] })
+        : lookAtShared(place, { ...common, readAll: options['read-all'], hookKey: place.hookKey })
     const found = await looked.finally(line.clear)
     const notes = found.notes.map(inWords)
     const findings = found.findings.map((one) => ({ check: one.check, message: inWords(one) }))

@@ -8,25 +8,34 @@ import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
 import { secretsOf } from '../hooks/seal.ts'
 import type { DoctorRequest, Report } from './examination.ts'
 
-/** Without a data directory the key is elsewhere, and what is sealed with it is not looked at. */
+/** Without a data directory the key is that of the nodes; without it what is sealed with it is not looked at. */
 export async function examineHooks(
   { db, schema }: Pick<Examined, 'db' | 'schema'>,
-  { dataDir, clock }: Pick<DoctorRequest, 'clock'> & { dataDir?: string },
+  {
+    dataDir,
+    hookKey,
+    clock,
+  }: Pick<DoctorRequest, 'clock'> & { dataDir?: string; hookKey?: Buffer | undefined },
   report: Report,
 ): Promise<void> {
   if (schema < SCHEMA_VERSION) return
   const hooks = await selectHooks(db)
   if (hooks.length === 0) return
-  const key = dataDir === undefined ? undefined : keyOrFinding(dataDir, report)
+  const key = dataDir === undefined ? hookKey : keyOrFinding(dataDir, report)
+  const isKeyElsewhere = dataDir === undefined && key === undefined
+  if (isKeyElsewhere) {
+    report.note('the secrets of hooks are not looked at, because --hook-key-file does not say their key')
+  }
+  const unreadable =
+    dataDir === undefined
+      ? 'cannot be read with this key, so a node that has it tells it nothing; the right key is that of the other nodes'
+      : 'cannot be read, as after a restore, so it is told nothing'
   for (const hook of hooks) {
     const { id, failure, failing_since, off_at, given_up } = hook
     const finding = (message: string, about: 'hook-secret' | 'hook-test') =>
       report.finding('hooks', message, { about, id })
-    if (dataDir !== undefined && !secretsOf(hook, key, clock())) {
-      finding(
-        `the secret of hook ${id} cannot be read, as after a restore, so it is told nothing`,
-        'hook-secret',
-      )
+    if (!isKeyElsewhere && !secretsOf(hook, key, clock())) {
+      finding(`the secret of hook ${id} ${unreadable}`, 'hook-secret')
     } else if (off_at !== null) finding(`hook ${id} is off since ${off_at} (${failure})`, 'hook-test')
     else if (failing_since !== null)
       finding(`hook ${id} fails since ${failing_since} (${failure})`, 'hook-test')

@@ -30,6 +30,8 @@ export type SharedRequest = Pick<DoctorRequest, 'providers' | 'signal' | 'before
   contents: SharedContents
   /** Reads and hashes every content; otherwise it is looked whether each is there. */
   readAll: boolean
+  /** Of the secrets of hooks, if it was given. */
+  hookKey?: Buffer | undefined
 }
 
 const PAGE = 500
@@ -54,7 +56,7 @@ export async function examineShared(request: SharedRequest): Promise<Examination
     await examineDirectory(opened.db, report)
     await noteSyncs(opened, { providers }, report)
     await noteUsage(opened, { ...report, note: (message) => report.note(message) }) // no --repair mends it
-    await examineHooks(opened, { clock }, report)
+    await examineHooks(opened, { clock, hookKey: request.hookKey }, report)
     await examineContents(request, report)
   } catch (error) {
     if (signal.aborted) throw new AppError('failed', 'stopped before the end')
@@ -64,16 +66,25 @@ export async function examineShared(request: SharedRequest): Promise<Examination
 }
 
 async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): Promise<void> {
-  const { version, encoding, isolation, synchronousCommit, fsync, standbys } = await selectFacts(db)
+  const { version, encoding, collation, isolation, synchronousCommit, fsync, standbys } =
+    await selectFacts(db)
   report.note(`${version}, schema ${SCHEMA_VERSION}, transactions are ${isolation}`)
-  if (encoding !== 'UTF8') report.finding('database', `its encoding is ${encoding}: it must be UTF8`)
+  if (encoding !== 'UTF8') {
+    const refused = 'what has a character that is not in it is refused'
+    report.finding(
+      'database',
+      `its encoding is ${encoding} (collation ${collation}) and not UTF8: ${refused}`,
+    )
+  }
   const lossy = 'what was acknowledged may be lost when the server fails'
   if (/^(off|local)$/.test(synchronousCommit)) {
     report.finding('database', `synchronous_commit is ${synchronousCommit}: ${lossy}`)
   }
   if (fsync === 'off') report.finding('database', `fsync is off: ${lossy}`)
   if (standbys === '') {
-    report.note('synchronous_standby_names is empty: after a fail-over the last documents may be missing')
+    report.note(
+      'synchronous_standby_names is empty: with the machine of the database, or after a fail-over, what was acknowledged last is lost',
+    )
   }
   const off = Math.round(clockOffsetMs?.() ?? 0)
   const which = `the clock of this machine is ${Math.abs(off)} ms ${off > 0 ? 'behind' : 'ahead of'} that of the database`

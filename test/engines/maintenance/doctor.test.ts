@@ -1,9 +1,9 @@
 // cambista doctor on a database and a store of contents that several nodes share.
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { examineShared } from '../../../src/domain/doctor/shared.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
@@ -30,7 +30,10 @@ test('of what is sound there is no finding, and notes say what there is', async 
   await lock?.release()
   assert.deepEqual(findings, [])
   assert.match(notes, /^PostgreSQL \d+\.\d+.*, schema \d+, transactions are read committed$/m)
-  assert.match(notes, /^synchronous_standby_names is empty: after a fail-over/m)
+  assert.match(
+    notes,
+    /^synchronous_standby_names is empty: .*after a fail-over, what was acknowledged last is lost$/m,
+  )
   assert.match(notes, /^sync: on host .+, pid \d+, since 20.+Z$/m)
   assert.match(notes, /^no node has the scheduler/m)
   assert.match(notes, /^3 contents of documents, --read-all reads them$/m)
@@ -90,11 +93,57 @@ test('the command looks at both, changes nothing, and repairs nothing there', as
   assert.equal(end.code, 1, end.err)
   assert.equal(end.err, '')
   assert.match(end.out, /^FINDING {2}database: fsync is off.+\n1 finding\n$/ms)
-  assert.equal((await doctor('--repair')).code, 2)
+  const repair = await doctor('--repair')
+  assert.equal(repair.code, 2)
+  assert.match(repair.err, /a node removes by itself.*cambista doctor without it says what is wrong/)
   const empty = await postgresSchemaFor(t)
   const none = await runCommand(['doctor', '--blobs', folder, '--blobs-shared'], { CAMBISTA_DATABASE: empty })
   assert.match(none.err, /has no tables yet/)
   assert.deepEqual(await ask(empty, 'select 1 from pg_tables where schemaname = current_schema()'), [])
+})
+
+test('of hooks it is looked whether their secrets can be read with the key of the nodes', async (t) => {
+  const { url, folder } = await shared(t)
+  const dir = temporaryDirectory(t)
+  const [right, other] = ['right', 'other'].map((name) => {
+    const file = join(dir, name)
+    writeFileSync(file, randomBytes(32))
+    return file
+  }) as [string, string]
+  const run = (line: string) => runCommand(line.split(' '), { CAMBISTA_DATABASE: url })
+  const made = `hook create --url https://a.example/hook --event sync.failed --hook-key-file ${right}`
+  assert.equal((await run(made)).code, 0)
+  const doctor = `doctor --blobs ${folder} --blobs-shared`
+  const [without, withRight, withOther] = [
+    await run(doctor),
+    await run(`${doctor} --hook-key-file ${right}`),
+    await run(`${doctor} --hook-key-file ${other}`),
+  ]
+  assert.match(without.out, /^note .* secrets of hooks are not looked at, because --hook-key-file/m)
+  assert.doesNotMatch(without.out, /FINDING {2}hooks/)
+  assert.doesNotMatch(withRight.out, /hook/)
+  assert.match(
+    withOther.out,
+    /^FINDING {2}hooks: the secret of hook 1 cannot be read with this key.*other nodes: cambista hook rotate 1/m,
+  )
+})
+
+test('a database of another encoding is a finding, which is right: it does not hold every name', async (t) => {
+  const server = await postgresSchemaFor(t)
+  const name = `latin_${randomBytes(6).toString('hex')}`
+  await ask(
+    server,
+    `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`,
+  )
+  t.after(() => ask(server, `drop database ${name} with (force)`))
+  const url = server.replace(/\/postgres\?/, `/${name}?`).replace(/&options=.*/, '')
+  await openNode(t, url)
+  const words = ['doctor', '--blobs', temporaryDirectory(t), '--blobs-shared']
+  const { out } = await runCommand(words, { CAMBISTA_DATABASE: url })
+  assert.match(out, /^FINDING {2}database: its encoding is LATIN1 \(collation C\) and not UTF8: /m)
+  const key = await runCommand(['key', 'create', '鍵'], { CAMBISTA_DATABASE: url })
+  assert.equal(key.code, 1)
+  assert.match(key.err, /UTF8.*LATIN1/)
 })
 
 async function shared(t: TestContext) {

@@ -7,6 +7,8 @@ export type DatabaseFacts = {
   /** Such as `PostgreSQL 18.4`. */
   version: string
   encoding: string
+  /** Of the whole database; the columns of texts have their own, which is C. */
+  collation: string
   /** Of transactions that do not say: `read committed`. */
   isolation: string
   /** Whether a commit that is told as done is on the disk of the server: `on`, or more. */
@@ -23,6 +25,7 @@ export async function selectFacts(db: Db): Promise<DatabaseFacts> {
   const { rows } = await ask<DatabaseFacts>(
     db,
     `select split_part(version(), ' (', 1) as version, ${setting('server_encoding')} as encoding,
+       (select datcollate from pg_database where datname = current_database()) as collation,
        ${setting('default_transaction_isolation')} as isolation, ${setting('synchronous_commit')} as "synchronousCommit",
        ${setting('fsync')} as fsync, coalesce(current_setting('synchronous_standby_names', true), '') as standbys`,
   )
