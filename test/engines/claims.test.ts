@@ -13,7 +13,7 @@ const { startTestApp } = await import('../support/app.ts')
 const { batch, CREATE, fillDatabase, fillDirectory, pdf, post, TOKENS } = await import(
   '../support/directory.ts'
 )
-const { areDone, checkOutcomes, createWorld, LEASE_SECONDS, uploadDocuments, work } = await import(
+const { checkOutcomes, createWorld, LEASE_SECONDS, uploadDocuments, workUntilDone } = await import(
   '../support/documents/claim-workers.ts'
 )
 const { leaseTimeIn } = await import('../support/documents/lease-time.ts')
@@ -51,32 +51,18 @@ test(`${WORKERS} workers of two nodes, ${DOCUMENTS} documents, seed ${SEED}: eac
     url: () => urlOf(Math.random() < 0.5 ? 0 : 1),
     leaseMs: (LEASE_SECONDS * 1000) / FASTER,
   })
-  using _stop = {
-    [Symbol.dispose]() {
-      world.isOver = true // also when a worker found a fault: the others end
-    },
-  }
   const ids = await uploadDocuments(urlOf(0), DOCUMENTS)
   const { db } = await openNode(t, database)
-  const workers = Array.from({ length: WORKERS }, (_, at) => work(world, randomOf(SEED * 100 + at)))
-  const failed = Promise.all(workers).then(() => undefined)
-  const killing = (async () => {
-    while (!world.isOver) {
-      await pause(random.int(500, 3000))
-      if (world.isOver) break
-      const at = random.int(0, 1)
-      nodes[at]?.program.child.kill('SIGKILL')
-      await nodes[at]?.program.ended()
-      kills++
-      nodes[at] = await start()
-    }
-  })()
-  const ended = (async () => {
-    while (!world.isOver && !(await areDone(db))) await pause(100)
-  })()
-  await Promise.race([ended, failed])
-  world.isOver = true
-  await Promise.all([failed, killing])
+  const disturb = async () => {
+    await pause(random.int(500, 3000))
+    if (world.isOver) return
+    const at = random.int(0, 1)
+    nodes[at]?.program.child.kill('SIGKILL')
+    await nodes[at]?.program.ended()
+    kills++
+    nodes[at] = await start()
+  }
+  await workUntilDone(world, db, { workers: WORKERS, seed: SEED, disturb })
 
   await checkOutcomes(world, db, ids)
   const { counts } = world

@@ -2,14 +2,15 @@
 // there once in the end, and counted once.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { startProxy } from '../support/postgres/proxy.ts'
+import { test } from 'node:test'
+import type { startProxy } from '../support/postgres/proxy.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { startTestApp, temporaryDirectory } = await import('../support/app.ts')
 const { runJson } = await import('../support/company.ts')
-const { batch, CREATE, fillDirectory, pdf, post, TOKENS } = await import('../support/directory.ts')
+const { batch, CREATE, pdf, post, TOKENS } = await import('../support/directory.ts')
 const { postgresAddressOf } = await import('../support/postgres/database.ts')
+const { startNodeBehindProxy } = await import('../support/postgres/behind-proxy.ts')
 const { ask } = await import('../support/postgres/server.ts')
 
 type Network = Awaited<ReturnType<typeof startProxy>>
@@ -18,7 +19,7 @@ const WRITES = /^(insert|update|delete)/i
 const COMMITS_OF_A_RUN = 4
 
 test('whichever commit of a sync is cut off, the next one leaves all values there, and counted once', async (t) => {
-  const { node, proxy, url } = await behindProxy(t)
+  const { node, proxy, url } = await startNodeBehindProxy(t)
   const whole = await startTestApp(t, { dataDir: temporaryDirectory(t) })
   const wholeUrl = await postgresAddressOf(whole.dataDir)
   for (const { dataDir } of [node, whole]) {
@@ -52,7 +53,7 @@ test('whichever commit of a sync is cut off, the next one leaves all values ther
 })
 
 test('a claim, a release and an outcome whose commit is cut off happen once, and can be asked for again', async (t) => {
-  const { node, proxy, url } = await behindProxy(t)
+  const { node, proxy, url } = await startNodeBehindProxy(t)
   const bearer = { authorization: `Bearer ${TOKENS.work}` }
   const asked = { agent_id: 1, limit: 1, lease_seconds: 600 }
   const claim = () => post(node, '/api/v1/documents/claim', asked, bearer)
@@ -83,15 +84,6 @@ test('a claim, a release and an outcome whose commit is cut off happen once, and
     )
   }
 })
-
-async function behindProxy(t: TestContext) {
-  const dataDir = temporaryDirectory(t)
-  const url = await postgresAddressOf(dataDir, t)
-  const proxy = await startProxy(t, url)
-  const node = await startTestApp(t, { dataDir, database: `${proxy.url}&prepare=0` })
-  await fillDirectory(node)
-  return { node, proxy, url }
-}
 
 /** Cuts the n-th commit of a transaction that named a table and wrote something. */
 function cutCommit(proxy: Network, table: string, n: number, fate: 'cut' | 'lose') {

@@ -9,7 +9,6 @@ import { updateAgent } from '../../src/store/directory/agents.ts'
 import { lockForUpdate } from '../../src/store/directory/lock.ts'
 import { atomically, dialectOf } from '../../src/store/engine.ts'
 import { findTokenByName, insertToken, revokeToken } from '../../src/store/tokens.ts'
-import { startProxy } from '../support/postgres/proxy.ts'
 import { ask } from '../support/postgres/server.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
@@ -17,6 +16,7 @@ const { startTestApp } = await import('../support/app.ts')
 const { AT, batch, CREATE, fillDirectory, pdf, post, read, TOKENS, tokenName } = await import(
   '../support/directory.ts'
 )
+const { startNodeBehindProxy } = await import('../support/postgres/behind-proxy.ts')
 const { openNode, postgresAddressOf } = await import('../support/postgres/database.ts')
 const { until } = await import('../support/terminal.ts')
 const { temporaryDirectory } = await import('../support/temporary.ts')
@@ -53,7 +53,7 @@ test('a transaction gets ids of documents once the one before it has ended', asy
 })
 
 test('of a commit that was cut off a client hears what became of it', async (t) => {
-  const { node, url, proxy } = await behindProxy(t)
+  const { node, url, proxy } = await startNodeBehindProxy(t)
   const kept = async () => Number((await ask(url, 'select count(*)::int as n from documents'))[0]?.n)
   const cutOnce = (fate: 'cut' | 'lose') => {
     let uploading: number | undefined // else it is the transaction of another task
@@ -106,7 +106,7 @@ test('uploads that wait for one another keep a node from no news', async (t) => 
 })
 
 test('what cannot be found out is a 503, no content goes, and the same request again makes no second document', async (t) => {
-  const { node, url, proxy } = await behindProxy(t)
+  const { node, url, proxy } = await startNodeBehindProxy(t)
   const send = async (text: string, headers?: Record<string, string>) => {
     const answer = await post(node, CREATE, batch(pdf(text)), headers)
     return { status: answer.status, body: await answer.text() }
@@ -301,13 +301,4 @@ async function oneNode(t: TestContext): Promise<{ node: TestApp; url: string; da
   const node = await startTestApp(t, { dataDir })
   await fillDirectory(node)
   return { node, url, dataDir }
-}
-
-async function behindProxy(t: TestContext) {
-  const dataDir = temporaryDirectory(t)
-  const url = await postgresAddressOf(dataDir, t)
-  const proxy = await startProxy(t, url)
-  const node = await startTestApp(t, { dataDir, database: `${proxy.url}&prepare=0` })
-  await fillDirectory(node)
-  return { node, url, proxy }
 }

@@ -9,12 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { fillDatabase } from '../support/directory.ts'
 import {
-  areDone,
   checkOutcomes,
   createWorld,
   LEASE_SECONDS,
   uploadDocuments,
-  work,
+  workUntilDone,
 } from '../support/documents/claim-workers.ts'
 import type { Facts } from '../support/documents/fast-server.ts'
 import { type Program, startProgram } from '../support/program.ts'
@@ -41,31 +40,17 @@ test(`${WORKERS} workers, ${DOCUMENTS} documents, seed ${SEED}: each has one out
   let kills = 0
   let [program, url] = await start(t, dataDir, kills)
   const world = createWorld({ url: () => url, leaseMs: (LEASE_SECONDS * 1000) / FASTER })
-  using _stop = {
-    [Symbol.dispose]() {
-      world.isOver = true // also when a worker found a fault: the others end
-    },
-  }
   const ids = await uploadDocuments(url, DOCUMENTS)
-  const workers = Array.from({ length: WORKERS }, (_, at) => work(world, randomOf(SEED * 100 + at)))
-  const failed = Promise.all(workers).then(() => undefined)
   const db = openDatabase(dataDir)
   t.after(() => db.destroy())
-  const killing = (async () => {
-    while (!world.isOver) {
-      await pause(random.int(200, 1500))
-      if (world.isOver) break
-      program.child.kill('SIGKILL')
-      await program.ended()
-      ;[program, url] = await start(t, dataDir, ++kills)
-    }
-  })()
-  const ended = (async () => {
-    while (!world.isOver && !(await areDone(db))) await pause(100)
-  })()
-  await Promise.race([ended, failed])
-  world.isOver = true
-  await Promise.all([failed, killing])
+  const disturb = async () => {
+    await pause(random.int(200, 1500))
+    if (world.isOver) return
+    program.child.kill('SIGKILL')
+    await program.ended()
+    ;[program, url] = await start(t, dataDir, ++kills)
+  }
+  await workUntilDone(world, db, { workers: WORKERS, seed: SEED, disturb })
 
   await checkOutcomes(world, db, ids)
   const { counts } = world

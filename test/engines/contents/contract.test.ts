@@ -12,6 +12,7 @@ import { ask } from '../../../src/store/postgres/ask.ts'
 import { contentRows } from '../../../src/store/postgres/content-rows.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { testBlobs } from '../../contract/blobs.ts'
+import { harmsOf } from '../../support/bucket/open.ts'
 import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
 import { postgresSchemaFor } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -45,24 +46,7 @@ testBlobs('a bucket with rows of PostgreSQL', async (t) => {
   const address = { endpoint, region, bucket, credentials, pathStyle: true, prefix: '' }
   const blobs = await openBucket({ ...address, clock }, rows)
   t.after(() => blobs.close())
-  const objectOf = async (sha256: string) => {
-    const object = paper.objects.get((await rows.objectOf(sha256)) ?? '')
-    if (!object) throw new Error('no object')
-    return object
-  }
-  return {
-    blobs,
-    atomically: (work) => atomically(db, work),
-    async damage(sha256) {
-      const { bytes } = await objectOf(sha256)
-      bytes.writeUInt8(bytes.readUInt8(5) ^ 1, 5)
-    },
-    async cut(sha256) {
-      const object = await objectOf(sha256)
-      object.bytes = object.bytes.subarray(0, 9)
-    },
-    unfinished: async () => [...paper.uploads.keys()],
-  }
+  return { blobs, atomically: (work) => atomically(db, work), ...harmsOf(paper, rows) }
 })
 
 /** One database for all of them, each of which begins with nothing in it. */

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../../src/store/tables.ts'
 import { batch, CREATE, pdf, TOKENS } from '../directory.ts'
-import type { Random } from '../rates/random-bank.ts'
+import { type Random, randomOf } from '../rates/random-bank.ts'
 
 export const LEASE_SECONDS = 40
 const BEARER = { authorization: `Bearer ${TOKENS.work}` }
@@ -55,7 +55,7 @@ export function isPoisonous(id: number): boolean {
 }
 
 /** Works until all is over; a worker that dies lets go of what it holds, and begins anew. */
-export async function work(world: World, random: Random): Promise<void> {
+async function work(world: World, random: Random): Promise<void> {
   const { counts } = world
   while (!world.isOver) {
     const asked = {
@@ -164,8 +164,35 @@ export async function uploadDocuments(url: string, count: number): Promise<numbe
   return ids
 }
 
+/**
+ * Workers at work until each document has its outcome, while `disturb` is called again and again. What one of them finds wrong
+ * ends all.
+ */
+export async function workUntilDone(
+  world: World,
+  db: Db,
+  { workers, seed, disturb }: { workers: number; seed: number; disturb(): Promise<void> },
+): Promise<void> {
+  using _stop = {
+    [Symbol.dispose]() {
+      world.isOver = true
+    },
+  }
+  const working = Array.from({ length: workers }, (_, at) => work(world, randomOf(seed * 100 + at)))
+  const failed = Promise.all(working).then(() => undefined)
+  const disturbing = (async () => {
+    while (!world.isOver) await disturb()
+  })()
+  const ended = (async () => {
+    while (!world.isOver && !(await areDone(db))) await pause(100)
+  })()
+  await Promise.race([ended, failed])
+  world.isOver = true
+  await Promise.all([failed, disturbing])
+}
+
 /** Whether each document has its outcome. */
-export async function areDone(db: Db): Promise<boolean> {
+async function areDone(db: Db): Promise<boolean> {
   const open = await db
     .selectFrom('documents')
     .select('id')
