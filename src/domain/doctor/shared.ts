@@ -105,6 +105,8 @@ async function examineDatabase({ db, clockOffsetMs }: Engine, report: Report): P
 async function examineContents(request: SharedRequest, report: Report): Promise<void> {
   const { engine, contents, signal, progress } = request
   const { blobs, rows } = contents
+  const fault = await contents.fault()
+  if (fault !== undefined) return report.finding('contents', fault) // else each of them would be missing
   let count = 0
   const suspects: NamedContent[] = []
   let unnamed = 0

@@ -20,6 +20,8 @@ export type MarkedStore = {
 export type Mark = {
   /** The first node of a new database makes the mark. @throws AppError `failed` for a store with another one, or none */
   check(): Promise<void>
+  /** What `check` would throw, in words; undefined: nothing, or there is no mark yet. Changes nothing. */
+  fault(): Promise<string | undefined>
   /**
    * In a transaction that keeps documents: the store may have been away when the node started, or be away by now.
    * @throws AppError like `check`
@@ -40,22 +42,30 @@ export function openMark(
     await write(mark)
     return mark
   }
-  const check = async (trx: Db) => {
-    // Others that start at the same time wait for its end, and then find the mark.
-    const mark = (await rows.mark(trx)) ?? (await rows.setMark(trx, make))
+  const faultOf = async (mark: string) => {
     const found = await read()
     if (found === undefined) {
       const advice = `Is it mounted, and written right? If it is the right one, write ${mark} there`
-      throw new AppError(
+      return new AppError(
         'failed',
         `the contents of this database are not here, there is no ${place}. ${advice}`,
       )
     }
-    if (found !== mark) throw belongsToOther(place, found)
+    return found === mark ? undefined : belongsToOther(place, found)
+  }
+  const check = async (trx: Db) => {
+    // Others that start at the same time wait for its end, and then find the mark.
+    const mark = (await rows.mark(trx)) ?? (await rows.setMark(trx, make))
+    const fault = await faultOf(mark)
+    if (fault) throw fault
     known = mark
   }
   return {
     check: () => atomically(db, check),
+    async fault() {
+      const mark = await rows.mark(db)
+      return mark === undefined ? undefined : (await faultOf(mark))?.message
+    },
     async hold(trx) {
       if (known === undefined) await check(trx)
       else if ((await read()) !== known)

@@ -13,6 +13,8 @@ import { type BlobFs, openBlobFolder } from './folder.ts'
 export type SharedContents = {
   blobs: Blobs
   rows: ContentRows
+  /** Why these are not the contents of the database, in words; undefined: they are, or no node has started yet. */
+  fault(): Promise<string | undefined>
   /** Removes those of these names that belong to no content, and were not written lately. */
   removeFree(work: { names: readonly StoredName[]; writtenBefore: Date; lock: Lock }): Promise<Removal>
 }
@@ -52,7 +54,7 @@ export async function openContents(
     const removeFree: SharedContents['removeFree'] = (work) => removeObjects(db, blobs, rows, work)
     return {
       blobs,
-      shared: { blobs, rows, removeFree },
+      shared: { blobs, rows, removeFree, fault: mark.fault },
       async check() {
         await blobs.check()
         await mark.check()
@@ -65,7 +67,12 @@ export async function openContents(
   const mark = openMark(db, rows, markedFolder(folder as string, fs))
   const blobs = await openSharedFolder(folder as string, { rows, mark }, fs)
   const removeFree: SharedContents['removeFree'] = (work) => removeFiles(db, blobs, rows, work)
-  return { blobs, shared: { blobs, rows, removeFree }, check: mark.check, [Symbol.dispose]() {} }
+  return {
+    blobs,
+    shared: { blobs, rows, removeFree, fault: mark.fault },
+    check: mark.check,
+    [Symbol.dispose]() {},
+  }
 }
 
 async function refuseOther(rows: ContentRows, kind: 'objects' | 'files', where: string): Promise<void> {

@@ -52,6 +52,16 @@ test('a missing content names its documents, and one that is known to be lost is
   )
 })
 
+test('a folder that is not that of the database is one finding, and not one for each content', async (t) => {
+  const { look, node, folder } = await shared(t)
+  using contents = await openContents({ dataDir: '', blobs: { folder } }, node)
+  await contents.check()
+  assert.deepEqual((await look()).findings, [])
+  const { findings } = await look({ folder: temporaryDirectory(t) })
+  assert.equal(findings.length, 1)
+  assert.match(String(findings), /^contents: the contents of this database are not here, .+Is it mounted/)
+})
+
 test('an altered content is found by reading all', async (t) => {
   const { look, folder } = await shared(t)
   writeFileSync(blobPath(folder, THREE), 'thrEe')
@@ -173,8 +183,8 @@ async function shared(t: TestContext) {
          values (${at + 1}, ${at + 1}, 7, 7, 7, '${text}', 'then')`,
     )
   }
-  const look = async ({ readAll = false, engine = node } = {}) => {
-    using contents = await openContents({ dataDir: '', blobs: { folder } }, engine)
+  const look = async ({ readAll = false, engine = node, folder: looked = folder } = {}) => {
+    using contents = await openContents({ dataDir: '', blobs: { folder: looked } }, engine)
     assert.ok(contents.shared)
     const found = await examineShared({
       ...{ engine, contents: contents.shared, readAll, providers: [bccr] },
