@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
 import type { Provider, SeriesGroup, Session, Window } from '../providers/provider.ts'
+import { lostDatabaseError } from '../storage-error.ts'
 import { atomically, type Lock } from '../store/engine.ts'
 import { selectProviders } from '../store/rates/providers.ts'
 import { findRefinableDay } from '../store/rates/rates.ts'
@@ -69,8 +70,9 @@ async function refineProvider(
       }
     }
   } catch (error) {
-    refining.totals.problems.add(request.signal.aborted ? 'stopped, goes on later' : reasonOf(error))
-    if (!request.signal.aborted) deps.log.error('refining failed', { cause: reasonOf(error) })
+    const cause = reasonOf(lostDatabaseError(error))
+    refining.totals.problems.add(request.signal.aborted ? 'stopped, goes on later' : cause)
+    if (!request.signal.aborted) deps.log.error('refining failed', { cause })
   }
   for (const { message } of session?.notices() ?? []) refining.totals.problems.add(message)
   await closeRecord(deps, refining, request.signal.aborted)

@@ -5,6 +5,7 @@ import type { Clock } from '../dates.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createPeriodic } from '../periodic.ts'
+import { lostDatabaseError } from '../storage-error.ts'
 import type { SyncTrigger } from '../store/tables.ts'
 import {
   FIRST_RETRY_MS,
@@ -67,7 +68,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     } catch (error) {
       why = error instanceof AppError ? 'the sync was refused' : 'the sync failed'
       if (error instanceof AppError) log.warn('sync refused', { provider, trigger, reason: error.message })
-      else log.error('sync failed', { provider, trigger, reason: reasonOf(error) })
+      else log.error('sync failed', { provider, trigger, reason: reasonOf(lostDatabaseError(error)) })
     }
     if (why === undefined || runs.signal.aborted) return
     const wait = trigger === 'retry' ? LATER_RETRY_MS : FIRST_RETRY_MS

@@ -30,7 +30,7 @@ const DAWN_RUN: LastRun = {
 }
 const REFUSED = { status: 'parcial', token_hash: 'a', token_only: true } as const
 
-type Answer = boolean | 'refused' | 'defect' | Promise<boolean>
+type Answer = boolean | 'refused' | 'defect' | 'lost' | Promise<boolean>
 
 /** A scheduler whose runs are noted as `trigger at time`, and answered one after the other. */
 function openScheduler(
@@ -59,6 +59,7 @@ function openScheduler(
     const answer = answers.shift() ?? true
     if (answer === 'refused') throw new AppError('conflict', 'a sync is already running')
     if (answer === 'defect') throw new TypeError('surprise')
+    if (answer === 'lost') throw Object.assign(new Error('write EPIPE'), { code: 'PG_LOST' })
     return (await answer) ? undefined : 'the sync was error'
   }
   const { last, starts = [], hasRates = true, current = true, enabled = true } = options
@@ -313,6 +314,13 @@ for (const bad of [false, 'refused', 'defect'] as const) {
     assert.equal(logged.join('').includes('surprise'), bad === 'defect')
   })
 }
+
+test('of a run that lost its database the log does not have the words of a socket alone', async (t) => {
+  const { scheduler, pass, logged } = openScheduler(t, { answers: ['lost'] })
+  scheduler.start()
+  await pass(DAY)
+  assert.match(logged.join(''), /"sync failed".*"reason":"the database was lost: write EPIPE"/)
+})
 
 test('retries begin anew with the next scheduled run', async (t) => {
   const { scheduler, pass, runs, settle } = openScheduler(t, {
