@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { removeDocuments } from '../../../src/domain/documents/removal.ts'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
+import { MARK } from '../../../src/store/blobs/mark.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { postgres, startTestApp, type TestApp } from '../../support/app.ts'
 import { ANA, openTestBlobs } from '../../support/company.ts'
@@ -87,7 +88,7 @@ async function usedOf(app: TestApp): Promise<{ token: number; company: number }>
 /** Files in the folder of blobs, temporary ones too. */
 function filesOf(app: TestApp): string[] {
   const entries = readdirSync(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+  return entries.filter((entry) => entry.isFile() && entry.name !== MARK).map(({ name }) => name)
 }
 
 test('a quota can be used up to its last byte, and not exceeded by one', async (t) => {

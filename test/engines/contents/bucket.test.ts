@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { MARK } from '../../../src/store/blobs/mark.ts'
 import { startPaperBucket } from '../../support/bucket/paper-bucket.ts'
 import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -74,8 +75,9 @@ test('documents go to a bucket through one node and come back through the other'
   const part = await contentOf(ids[1], { range: 'bytes=5242870-5242900' })
   assert.equal(part.status, 206)
   assert.deepEqual(Buffer.from(await part.arrayBuffer()), large.subarray(5242870, 5242901))
-  assert.equal(paper.objects.size, 2, 'and nothing is left of the question at the start')
-  for (const key of paper.objects.keys()) assert.match(key, /^of\/cambista\/\d{4}\/\d\d\/\d\d\//)
+  const contents = () => [...paper.objects.keys()].filter((key) => !key.endsWith(MARK))
+  assert.equal(contents().length, 2, 'and nothing is left of the question at the start')
+  for (const key of contents()) assert.match(key, /^of\/cambista\/\d{4}\/\d\d\/\d\d\//)
 
   const same = await upload(other, small)
   const remove = (id: number | undefined) =>
@@ -87,7 +89,7 @@ test('documents go to a bucket through one node and come back through the other'
     /its content goes later \(serve --keep-removed\)/,
   )
   assert.equal((await ask(url, 'select 1 from removed_objects')).length, 2)
-  assert.equal(paper.objects.size, 3)
+  assert.equal(contents().length, 3)
 
   const [key = ''] = await ask(url, 'select object from contents').then((rows) =>
     rows.map((row) => row.object),
