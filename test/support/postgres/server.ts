@@ -42,11 +42,14 @@ export type PostgresServer = {
 
 let shared: Promise<string> | undefined
 
-/** The address of an empty schema, which is removed when the test ends, or without one with the server. */
-export async function postgresSchemaFor(t?: TestContext): Promise<string> {
+/** The address of a schema with what the statements make, which is removed when the test ends, or without one with the server. */
+export async function postgresSchemaFor(
+  t?: TestContext,
+  statements: readonly string[] = [],
+): Promise<string> {
   const schema = `t${randomUUID().replaceAll('-', '')}`
   const server = await sharedServer()
-  await ask(server, `create schema ${schema}`)
+  await ask(server, [`create schema ${schema}`, `set search_path to ${schema}`, ...statements].join(';\n'))
   t?.after(() => ask(server, `drop schema ${schema} cascade`))
   return inSchema(server, schema)
 }
