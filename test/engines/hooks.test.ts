@@ -31,13 +31,13 @@ test(`over ${KILLS} kills of the node that tells each document is told of, by on
   const random = randomOf(SEED)
   figure(t, 'seed', SEED)
   const receiver = await startReceiver(t)
+  let isOver = false
   const atOnce = watchTries(receiver, (response) => {
-    if (random.chance(0.02)) response.destroy()
+    if (!isOver && random.chance(0.02)) response.destroy()
     else setTimeout(() => response.writeHead(204).end(), random.int(0, 60))
   })
   const cluster = await startNodes(t, receiver)
   const kept = new Set<number>()
-  let isOver = false
   using _stop = {
     [Symbol.dispose]() {
       isOver = true // also when something was wrong
