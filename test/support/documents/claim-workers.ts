@@ -149,16 +149,23 @@ async function handle(world: World, random: Random, one: Claimed): Promise<boole
   }
 }
 
-/** Uploads documents, and returns their ids. */
+/** Uploads documents, and returns their ids. What was refused for the moment is sent again, as a client does. */
 export async function uploadDocuments(url: string, count: number): Promise<number[]> {
   const ids: number[] = []
-  for (let sent = 0; sent < count; sent += 500) {
+  let refused = 0
+  while (ids.length < count) {
     const response = await fetch(url + CREATE, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKENS.all}` },
-      body: JSON.stringify(batch(...Array.from({ length: 500 }, (_, at) => pdf(`${sent + at}`)))),
+      body: JSON.stringify(batch(...Array.from({ length: 500 }, (_, at) => pdf(`${ids.length + at}`)))),
     })
-    const { created_documents } = (await response.json()) as { created_documents: { id: number }[] }
+    const text = await response.text()
+    if (response.status === 503 && ++refused < 10) {
+      await pause(500)
+      continue
+    }
+    assert.equal(response.status, 200, text)
+    const { created_documents } = JSON.parse(text) as { created_documents: { id: number }[] }
     ids.push(...created_documents.map(({ id }) => id))
   }
   return ids
