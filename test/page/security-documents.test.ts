@@ -1,7 +1,7 @@
 // Documents are hostile: markup, scripts and names that would be markup, in the list, the preview and the download.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
@@ -67,8 +67,10 @@ for (const [name, mimetype, content, shown] of HOSTILE) {
     const folder = temporaryDirectory(t)
     await downloadInto(seen, folder)
     await page.click('.preview > .buttons button')
-    await until(() => readdirSync(folder).some((file) => !file.endsWith('.crdownload')))
-    const [file = ''] = readdirSync(folder)
+    // Its name is there before its bytes.
+    const isWhole = (file: string) => !file.endsWith('.crdownload') && statSync(join(folder, file)).size > 0
+    await until(() => readdirSync(folder).some(isWhole))
+    const [file = ''] = readdirSync(folder).filter(isWhole)
     assert.equal(readFileSync(join(folder, file), 'utf8'), content)
     assert.equal(await page.evaluate(() => 'taken' in window || 'taken' in {}), false)
     assertClean(seen)
