@@ -110,7 +110,7 @@ test('a large move that is killed at random moments ends with all rows and conte
   let kills = 0
   while (kills < scaled({ short: 3, long: 20 }) && !(await isOver(url))) {
     const child = spawnMigrate({ dataDir, folder, url })
-    await pause(random.int(600, scaled({ short: 1000, long: 5000 })))
+    await pause(random.int(600, scaled({ short: 1000, long: 2100 })))
     child.kill('SIGKILL')
     const [code] = await once(child, 'exit')
     if (code === null) kills += 1
