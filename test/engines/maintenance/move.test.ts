@@ -110,9 +110,10 @@ test('a large move that is killed at random moments ends with all rows and conte
   let kills = 0
   while (kills < scaled({ short: 3, long: 20 }) && !(await isOver(url))) {
     const child = spawnMigrate({ dataDir, folder, url })
-    await pause(random.int(600, scaled({ short: 1000, long: 2100 })))
+    const ended = once(child, 'exit') // which may come first
+    await pause(scaled({ short: random.int(100, 400), long: random.int(600, 5000) }))
     child.kill('SIGKILL')
-    const [code] = await once(child, 'exit')
+    const [code] = await ended
     if (code === null) kills += 1
     await takeable(url)
   }
