@@ -67,9 +67,9 @@ export function openMark(
       return mark === undefined ? undefined : (await faultOf(mark))?.message
     },
     async hold(trx) {
-      if (known === undefined) await check(trx)
-      else if ((await read()) !== known)
-        throw new AppError('failed', `the contents are not here, there is no ${place}`)
+      if (known === undefined) return check(trx)
+      const fault = await faultOf(known)
+      if (fault) throw fault
     },
   }
 }
