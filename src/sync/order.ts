@@ -2,11 +2,12 @@
 // that its table does not list is asked for alone. A failed window ends its walk, and the next run goes on there.
 
 import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, latest } from '../dates.ts'
+import { EMPTY_DAYS } from '../domain/rates/holes.ts'
 import { type Interval, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import { alone, type ChunkResult, syncChunk } from './chunk.ts'
-import { beginningOf, daysToAsk, EMPTY_YEAR_DAYS, nextWindow, REREAD_DAYS, windowsOf } from './plan.ts'
+import { beginningOf, daysToAsk, nextWindow, REREAD_DAYS, windowsOf } from './plan.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 
 const CHUNK_ALONE_DAYS = 366
@@ -126,7 +127,7 @@ function followed(state: SyncState, group: SeriesGroup, deaf: ReadonlySet<string
 /** Whether a table has had nothing for a year, and nothing older is stored: the rest is asked for series by series. */
 function isBeforeAll(state: SyncState, group: SeriesGroup, from: IsoDate, emptyTo: IsoDate): boolean {
   if (group.indicators !== undefined || !state.session.supportsSingleSeries) return false
-  if (dayOf(emptyTo) - dayOf(from) + 1 < EMPTY_YEAR_DAYS) return false
+  if (dayOf(emptyTo) - dayOf(from) + 1 < EMPTY_DAYS) return false
   return seriesOf(state, group).every(({ id }) => (state.firstValues.get(id) ?? from) >= from)
 }
 

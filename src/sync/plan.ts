@@ -2,13 +2,11 @@
 // asked for until an answer was had two weeks after it: a value may come late, and be corrected (upstream 4).
 
 import { addDays, dayOf, earliest, type IsoDate, latest } from '../dates.ts'
+import { EMPTY_DAYS } from '../domain/rates/holes.ts'
 import { gapsIn, type Interval, intervalAt, joined } from '../intervals.ts'
 
 /** How many days before the newest are read again on each run, for corrections (upstream 4). */
 export const REREAD_DAYS = 15
-
-/** Values may be missing for so long before the first one until the history counts as begun (upstream 3). */
-export const EMPTY_YEAR_DAYS = 365
 
 /** What is known of a series: the days that were validly answered, and the day of its oldest value. */
 export type Known = { covered: readonly Interval[]; firstValue: IsoDate | undefined }
@@ -30,7 +28,7 @@ export function beginningOf({ covered, firstValue }: Known): IsoDate | undefined
   const oldest = firstValue === undefined ? covered.at(-1) : intervalAt(covered, firstValue)
   if (!oldest) return undefined
   const empty = dayOf(firstValue ?? addDays(oldest.to, 1)) - dayOf(oldest.from)
-  return empty >= EMPTY_YEAR_DAYS ? oldest.from : undefined
+  return empty >= EMPTY_DAYS ? oldest.from : undefined
 }
 
 /** The newest window, of at most so many days, of what is missing before a day. */

@@ -35,6 +35,18 @@ test('a database that was half made is finished by the next start', async (t) =>
   assert.equal(await dialectOf(node.db).hasTable(node.db, 'hook_days'), true)
 })
 
+test('a database that was made before a column of the nodes came is given it, and keeps what it has', async (t) => {
+  const url = await postgresSchemaFor(t)
+  const before = await openNode(t, url)
+  const { epoch } = await selectMeta(before.db)
+  await before.close()
+  await ask(url, 'alter table meta drop column contents_mark')
+  await assert.rejects(openNode(t, url, { migrate: false }), /cambista database migrate/)
+  const node = await openNode(t, url)
+  assert.equal((await selectMeta(node.db)).epoch, epoch)
+  assert.deepEqual(await ask(url, 'select contents_mark from meta'), [{ contents_mark: null }])
+})
+
 test('a database of another program, or of another schema, is left as it is', async (t) => {
   const foreign = await postgresSchemaFor(t)
   await ask(foreign, 'create table customers (id int)')

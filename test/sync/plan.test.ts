@@ -89,13 +89,13 @@ test('a range is cut without overlap or hole, newest first', () => {
 const BEGINNINGS: [string, Interval[], string | undefined, string | undefined][] = [
   ['not known without anything', [], undefined, undefined],
   ['not known before a year was asked for', [{ from: '2025-06-01', to: TOMORROW }], '2025-07-01', undefined],
-  ['a year before the oldest value', [{ from: '2024-06-01', to: TOMORROW }], '2025-06-01', '2024-06-01'],
-  ['not known after 364 days', [{ from: '2024-06-02', to: TOMORROW }], '2025-06-01', undefined],
+  ['366 days before the oldest value', [{ from: '2024-05-31', to: TOMORROW }], '2025-06-01', '2024-05-31'],
+  ['not known after 365 days', [{ from: '2024-06-01', to: TOMORROW }], '2025-06-01', undefined],
   [
-    'a year back, where there is no value at all',
-    [{ from: '2025-03-26', to: TOMORROW }],
+    '366 days back, where there is no value at all',
+    [{ from: '2025-03-25', to: TOMORROW }],
     undefined,
-    '2025-03-26',
+    '2025-03-25',
   ],
   [
     'not in a hole above older values',

@@ -4,10 +4,11 @@
 
 import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
 import { type Fraction, isLess, quotient, sum, toDecimal } from '../../fraction.ts'
+import type { Interval } from '../../intervals.ts'
 import type { RateType } from '../../providers/provider.ts'
-import { type Column, type CoveredDays, roundedAt, valueAt } from './column.ts'
-import type { Leg } from './convert.ts'
+import { makeColumn, roundedAt, valueAt } from './column.ts'
 import { areCovered, UNKNOWN_DAYS } from './coverage.ts'
+import { holesOf, type SeriesDays, seriesDays } from './holes.ts'
 import { type Period, type PeriodLength, periodOf } from './periods.ts'
 import { routeBetween, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
@@ -41,10 +42,17 @@ export type PairPoint = {
 }
 
 /** The points are made one after the other, and can be gone through once. */
-export type PairHistory = { rateType: RateType; points: Iterable<PairPoint> }
+export type PairHistory = {
+  rateType: RateType
+  points: Iterable<PairPoint>
+  /** The days of the range that were not synchronized of a leg; null: that is not in the record. */
+  holes: readonly Interval[] | null
+}
 
 /** A leg with what is stored of it, and the index in its column of the value of each day of a period that has a point. */
-type StoredLeg = { inverse: boolean; column: Column; covered: CoveredDays; at: number[] }
+type StoredLeg = SeriesDays & { inverse: boolean; at: number[] }
+
+const EMPTY = makeColumn(new Int32Array(), [])
 
 /** Some of the points of a period. */
 type Range = { begin: number; end: number }
@@ -64,11 +72,15 @@ export function pairHistory(
   const { legs, rateType } = routeBetween(snapshot, { provider, from: base, to: quote, type }, 'series')
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
-    const stored = columns.map((column, at) => storedLeg(snapshot, legs[at], column))
+    const stored = legs.map(({ inverse, series }, at) => ({
+      ...seriesDays(snapshot, series, columns[at] ?? EMPTY),
+      ...{ inverse, at: [] },
+    }))
+    const holes = holesOf(stored, { from: asked.from, to: asked.last })
     const points = pointsOf(stored, asked)
     // Where it is not known which days were covered, a point may be refused: before the first is given.
     const mayRefuse = stored.some(({ covered }) => covered === UNKNOWN_DAYS)
-    return { rateType, points: mayRefuse ? [...points] : points }
+    return { rateType, points: mayRefuse ? [...points] : points, holes }
   })
 }
 
@@ -77,10 +89,6 @@ function* pointsOf(legs: readonly StoredLeg[], asked: PairHistoryQuery): Iterabl
     const point = pointOf(legs, group, asked)
     if (point) yield point
   }
-}
-
-function storedLeg(snapshot: RateSnapshot, leg: Leg | undefined, column: Column): StoredLeg {
-  return { inverse: leg?.inverse ?? false, column, covered: snapshot.coveredOf(leg?.series.id ?? 0), at: [] }
 }
 
 /** The days on which a leg has a value and each is known, by period; where their values are is in the legs until the next. */

@@ -9,6 +9,7 @@ import type { ProviderRow } from '../../store/rates/providers.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { type Column, makeColumn } from './column.ts'
 import { findRoute, type Route } from './convert.ts'
+import { holesOf, seriesDays } from './holes.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import {
   knownRateOn,
@@ -38,6 +39,8 @@ export type SeriesHistory = {
   column: Column
   first: number
   end: number
+  /** The days of it that were not synchronized; null: that is not in the record. */
+  holes: readonly Interval[] | null
 }
 
 const HISTORY_DAYS = 90
@@ -152,6 +155,7 @@ export function historyOf(
   return withColumns(snapshot, [series], ([column = EMPTY]) => ({
     ...{ provider, series, from, to, column },
     ...pointsBetween(column, from, last),
+    holes: holesOf([seriesDays(snapshot, series, column)], { from, to: last }),
   }))
 }
 

@@ -3,6 +3,7 @@
 // is written meanwhile: what it needs at once is read in one transaction, and a column that is read later must not have
 // changed since. Where the database is another machine's, a snapshot has all its columns, and goes on without it.
 
+import type { IsoDate } from '../../dates.ts'
 import type { CacheStats } from '../../lru.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { dialectOf, snapshot } from '../../store/engine.ts'
@@ -41,6 +42,8 @@ export type RateSnapshot = {
   pairsOf(provider: string): SeriesByPair
   /** The currency that a provider's conversions go through; undefined for one that the program does not know. */
   pivotOf(provider: string): string | undefined
+  /** The first day of a series' history where its provider knows it. */
+  startOf(series: SeriesRow): IsoDate | undefined
   /**
    * The columns of the series given, in their order; a promise only where one has to be read first.
    * @throws AppError `busy` when one has changed since: RateCache.read() asks the next snapshot then
@@ -66,9 +69,10 @@ export type RateCache = {
  * Opens the cache at the database's present revision. It reads in transactions of up to a tenth of a second: give it a
  * connection that no other query waits for.
  */
-export async function openRateCache(db: Db, providers: readonly Pivoted[]): Promise<RateCache> {
+export async function openRateCache(db: Db, providers: readonly Published[]): Promise<RateCache> {
   const pivots = new Map(providers.map(({ code, pivot }) => [code, pivot]))
-  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set(), pivots }
+  const starts = startsOf(providers)
+  const shared: Shared = { stats: { hits: 0, misses: 0 }, outdated: new Set(), pivots, starts }
   let snapshot = await takeSnapshot(db, shared)
   const turn = async () => {
     snapshot = await takeSnapshot(db, shared, snapshot)
@@ -108,8 +112,10 @@ type Shared = {
   outdated: Set<number>
   /** By code of the provider. */
   pivots: ReadonlyMap<string, string>
+  /** First days of histories, by provider and the code of the series. */
+  starts: ReadonlyMap<string, ReadonlyMap<string, IsoDate>>
 }
-type Pivoted = Pick<Provider, 'code' | 'pivot'>
+type Published = Pick<Provider, 'code' | 'pivot' | 'groups' | 'catalogue'>
 type Catalogue = { providers: ProviderRow[]; series: SeriesRow[]; coverage: Coverage }
 
 /** The stored data as they are now; the snapshot of before, if they have not changed since. */
@@ -145,7 +151,7 @@ function makeSnapshot(
   meta: { revision: number; epoch: string },
   { providers, series, coverage }: Catalogue,
   loaded: Columns,
-  { stats, outdated, pivots }: Shared,
+  { stats, outdated, pivots, starts }: Shared,
 ): OwnSnapshot {
   const covered = new Map<number, CoveredDays>()
   for (const [id, intervals] of coverage) covered.set(id, dayNumbersOf(intervals))
@@ -153,6 +159,7 @@ function makeSnapshot(
   for (const { id, code } of providers) {
     pairs.set(code, byPair(series.filter(({ provider_id }) => provider_id === id)))
   }
+  const codes = new Map(providers.map(({ id, code }) => [id, code]))
   const load = loaderOf(db, loaded)
   const loadEach = async (wanted: readonly SeriesRow[]) => {
     const columns: Column[] = []
@@ -175,6 +182,7 @@ function makeSnapshot(
     coveredOf: (id) => covered.get(id) ?? NOT_COVERED,
     pairsOf: (provider) => pairs.get(provider) ?? NO_PAIRS,
     pivotOf: (provider) => pivots.get(provider),
+    startOf: (one) => starts.get(codes.get(one.provider_id) ?? '')?.get(one.external_code),
     loaded,
     columns(wanted) {
       const columns: Column[] = []
@@ -199,4 +207,19 @@ function makeSnapshot(
 
 export function byPair(series: readonly SeriesRow[]): SeriesByPair {
   return Map.groupBy(series, ({ base_currency, quote_currency }) => `${base_currency}/${quote_currency}`)
+}
+
+/** First days of histories by provider, then by the code of the series. */
+function startsOf(providers: readonly Published[]): Map<string, Map<string, IsoDate>> {
+  const starts = new Map<string, Map<string, IsoDate>>()
+  for (const { code, groups, catalogue } of providers) {
+    const own = new Map<string, IsoDate>()
+    for (const { startsOn, table, indicators } of groups) {
+      if (startsOn === undefined) continue
+      const listed = catalogue.filter((one) => one.table === table).flatMap((one) => one.externalCode ?? [])
+      for (const series of indicators ?? listed) own.set(series, startsOn)
+    }
+    starts.set(code, own)
+  }
+  return starts
 }

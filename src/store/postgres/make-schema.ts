@@ -13,6 +13,8 @@ import { runStatement, type Step, stepsFrom } from './steps.ts'
 
 const PATIENCE_MS = 60_000
 const TRY_AGAIN_MS = 50
+// Without one of them it was not made to its end, or before that column came: what is missing is made.
+const COLUMNS = ['moving_from', 'contents_mark']
 // Even `if not exists` finds that another session made it meanwhile: as a row that is there, or as a table.
 const MADE_MEANWHILE = /^PG_(23505|42P07|42710)$/
 
@@ -38,9 +40,10 @@ export async function versionsOf(db: Db, migrations = SHARED_MIGRATIONS): Promis
   const columns = await ask(
     db,
     `select 1 from information_schema.columns
-     where table_schema = current_schema() and table_name = 'meta' and column_name = 'moving_from'`,
+     where table_schema = current_schema() and table_name = 'meta' and column_name = any($1)`,
+    [COLUMNS],
   )
-  if (columns.rows.length === 0) return undefined
+  if (columns.rows.length < COLUMNS.length) return undefined
   const { rows } = await ask<{ schema_version: number; oldest_program: number; moving_from: string | null }>(
     db,
     'select schema_version, oldest_program, moving_from from meta',

@@ -12,7 +12,7 @@ const values = Array.from({ length: COUNT }, (_, at) => String(at * 7))
 const column = makeColumn(days, values)
 const series = { id: 1, external_code: '317', base_currency: 'USD', quote_currency: 'CRC' } as SeriesRow
 const HISTORY: Omit<SeriesHistory, 'column' | 'first' | 'end'> = {
-  ...{ provider: 'bccr', series, from: '1983-01-01', to: '2010-05-18' },
+  ...{ provider: 'bccr', series, from: '1983-01-01', to: '2010-05-18', holes: [] },
 }
 const EDGES = [0, 1, 4095, 4096, 4097, 8191, 8192, 9999, 10_000]
 

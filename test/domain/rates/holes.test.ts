@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { addDays, dayOf, isoOf } from '../../../src/dates.ts'
+import { dayNumbersOf, makeColumn } from '../../../src/domain/rates/column.ts'
+import { UNKNOWN_DAYS } from '../../../src/domain/rates/coverage.ts'
+import { EMPTY_DAYS, holesOf, type SeriesDays } from '../../../src/domain/rates/holes.ts'
+import { type Interval, runsOf } from '../../../src/intervals.ts'
+
+const FIRST = dayOf('2026-01-01')
+
+test('holesOf equals a plain walk over the days, for one series and for two', () => {
+  const days = fc
+    .uniqueArray(fc.nat(40), { maxLength: 35 })
+    .map((found) => found.toSorted((a, b) => a - b).map((day) => FIRST + day))
+  const start = fc.option(fc.integer({ min: -5, max: 45 }), { nil: undefined })
+  const range = fc.tuple(fc.integer({ min: -10, max: 50 }), fc.integer({ min: -10, max: 50 }))
+  fc.assert(
+    fc.property(days, days, start, start, range, (one, two, startOne, startTwo, [first, last]) => {
+      const series = [
+        { covered: one, start: startOne },
+        { covered: two, start: startTwo },
+      ]
+      for (const asked of [series.slice(0, 1), series]) {
+        const missing: string[] = []
+        for (let day = FIRST + first; day <= FIRST + last; day += 1) {
+          const isMissing = asked.some(
+            ({ covered, start }) =>
+              !covered.includes(day) &&
+              (covered.length === 0 || day < Math.max(...covered)) &&
+              (start === undefined || day >= FIRST + start),
+          )
+          if (isMissing) missing.push(isoOf(day))
+        }
+        const stored = asked.map(({ covered, start }) =>
+          daysOf(runsOf(covered.map(isoOf)), start === undefined ? undefined : isoOf(FIRST + start)),
+        )
+        const range = { from: isoOf(FIRST + first), to: isoOf(FIRST + last) }
+        assert.deepEqual(holesOf(stored, range), runsOf(missing))
+      }
+    }),
+  )
+})
+
+test('holesOf takes the day of the first value for the first day after 366 covered days without one', () => {
+  const first = '2026-05-01'
+  const range = { from: '1990-01-01', to: '2026-05-02' }
+  const after = (days: number) =>
+    daysOf([{ from: addDays(first, -days), to: '2026-05-31' }], undefined, [first])
+  assert.deepEqual(holesOf([after(EMPTY_DAYS)], range), [])
+  const shorter = [{ from: '1990-01-01', to: addDays(first, -EMPTY_DAYS) }]
+  assert.deepEqual(holesOf([after(EMPTY_DAYS - 1)], range), shorter)
+})
+
+test('holesOf names all days of a series that was never synchronized, from its first day on', () => {
+  assert.deepEqual(holesOf([daysOf([], '1983-01-01')], { from: '1982-12-30', to: '1983-01-05' }), [
+    { from: '1983-01-01', to: '1983-01-05' },
+  ])
+})
+
+test('holesOf is null where the record does not say which days were covered', () => {
+  const unknown = { ...daysOf([]), covered: UNKNOWN_DAYS }
+  assert.equal(holesOf([daysOf([]), unknown], { from: '2026-01-01', to: '2026-01-02' }), null)
+})
+
+function daysOf(covered: readonly Interval[], startsOn?: string, values: readonly string[] = []): SeriesDays {
+  const column = makeColumn(
+    Int32Array.from(values, dayOf),
+    values.map(() => '1'),
+  )
+  return { column, covered: dayNumbersOf(covered), startsOn }
+}
