@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { after, type TestContext } from 'node:test'
-import { joined } from '../../src/intervals.ts'
+import { type Interval, joined, without } from '../../src/intervals.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
@@ -131,6 +131,20 @@ export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: s
       const answered = new Map([[series, joined(covered, { from: day, to: day })]])
       await replaceCoverage(trx, 'answered', answered, Date.now())
       await markSeriesChanged(trx, [series], await raiseRevision(trx))
+    }),
+  )
+}
+
+/** Takes the values and the coverage of some days from every series, as if they had never been synchronized. */
+export function loseDays(app: TestApp, days: Interval): Promise<void> {
+  return asOtherProcess(app, (db) =>
+    db.transaction().execute(async (trx) => {
+      const { from, to } = days
+      await trx.deleteFrom('rates').where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
+      const coverage = new Map(await selectCoverage(trx))
+      for (const [id, intervals] of coverage) coverage.set(id, without(intervals, days))
+      await replaceCoverage(trx, 'answered', coverage, Date.now())
+      await markSeriesChanged(trx, [...coverage.keys()], await raiseRevision(trx))
     }),
   )
 }

@@ -3,6 +3,7 @@
 // Refuses to bridge a hole: such a day has no point, and its period says that it is partial (decisions 2.18).
 
 import { dayOf, type IsoDate, isoOf } from '../../dates.ts'
+import { inUnits, ofUnits } from '../../decimal.ts'
 import { type Fraction, isLess, quotient, sum, toDecimal } from '../../fraction.ts'
 import type { Interval } from '../../intervals.ts'
 import type { RateType } from '../../providers/provider.ts'
@@ -14,10 +15,10 @@ import { routeBetween, withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
 import { pointsBetween, smallest } from './rates.ts'
 
-/** What of a period's points is its value. */
+/** The value of a period: of its last point, of its lowest or highest one, or the mean of all. */
 export type Stat = 'last' | 'mean' | 'low' | 'high'
 
-export type PairHistoryQuery = {
+export type RangeQuery = {
   provider: string
   base: string
   quote: string
@@ -25,11 +26,11 @@ export type PairHistoryQuery = {
   /** The first day, and the last one of which values are wanted. */
   from: IsoDate
   last: IsoDate
-  every: PeriodLength
-  stat: Stat
   /** A period that is not over on this day is partial. */
   today: IsoDate
 }
+
+export type PairHistoryQuery = RangeQuery & { every: PeriodLength; stat: Stat }
 
 export type PairPoint = {
   /** The day, or the first one of the period. */
@@ -49,6 +50,35 @@ export type PairHistory = {
   holes: readonly Interval[] | null
 }
 
+/** A point of a day: `rate_date` is the older of the days of its values. */
+export type DatedValue = { date: IsoDate; rate_date: IsoDate; value: string }
+
+/** Statistics of the points of a range. */
+export type Figures = {
+  first: DatedValue
+  last: DatedValue
+  /** Of equal ones the first. */
+  low: DatedValue
+  high: DatedValue
+  /** To 15 significant digits, half-even (decisions 2.9). */
+  mean: string
+  /** The last value less the first, exactly. */
+  change: string
+  /** The range is not over, or has days that are not known. */
+  partial?: true
+  /** The fewest decimals of a rounded value. */
+  rounded_to?: number
+}
+
+/** `figures` is absent where the range has no point. */
+export type PairStatistics = {
+  rateType: RateType
+  count: number
+  figures?: Figures
+  /** The days of the range that were not synchronized of a leg; null: that is not in the record. */
+  holes: readonly Interval[] | null
+}
+
 /** A leg with what is stored of it, and the index in its column of the value of each day of a period that has a point. */
 type StoredLeg = SeriesDays & { inverse: boolean; at: number[] }
 
@@ -60,6 +90,8 @@ type Range = { begin: number; end: number }
 /** A period with all of its points. */
 type Group = Period & Range & { hasHole: boolean }
 
+type GroupedQuery = PairHistoryQuery & { periodAt(day: number): Period }
+
 /**
  * The points of a pair, oldest first. A currency in itself has none: nothing is published of it.
  * @throws AppError `not-found`: no such provider, currency or side, or no way between the two
@@ -68,7 +100,52 @@ export function pairHistory(
   snapshot: RateSnapshot,
   asked: PairHistoryQuery,
 ): PairHistory | Promise<PairHistory> {
-  const { provider, base, quote, type } = asked
+  return withLegs(snapshot, asked, (legs, rateType) => {
+    const holes = holesOf(legs, { from: asked.from, to: asked.last })
+    const points = pointsOf(legs, { ...asked, periodAt: (day) => periodOf(day, asked.every) })
+    // Where it is not known which days were covered, a point may be refused: before the first is given.
+    const mayRefuse = legs.some(({ covered }) => covered === UNKNOWN_DAYS)
+    return { rateType, points: mayRefuse ? [...points] : points, holes }
+  })
+}
+
+/**
+ * First, last, lowest and highest point of a pair in a range, their mean and change.
+ * @throws AppError `not-found`: no such provider, currency or side, or no way between the two
+ */
+export function pairStatistics(
+  snapshot: RateSnapshot,
+  asked: RangeQuery,
+): PairStatistics | Promise<PairStatistics> {
+  return withLegs(snapshot, asked, (legs, rateType) => {
+    const holes = holesOf(legs, { from: asked.from, to: asked.last })
+    const range = { first: dayOf(asked.from), last: dayOf(asked.last) }
+    const [group] = groupsOf(legs, { ...asked, periodAt: () => range })
+    if (!group || group.begin === group.end) return { rateType, holes, count: 0 }
+    const datedAt = (at: number): DatedValue => ({
+      ...{ date: isoOf(newestDay(legs, at)), rate_date: isoOf(oldestDay(legs, at)) },
+      value: rateAt(legs, at),
+    })
+    const [first, last] = [datedAt(group.begin), datedAt(group.end - 1)]
+    const [low, high] = [datedAt(extreme(legs, group, 'low')), datedAt(extreme(legs, group, 'high'))]
+    const { units, places } = inUnits([last.value, first.value])
+    const figures: Figures = {
+      ...{ first, last, low, high },
+      mean: group.end - group.begin > 1 ? meanOf(legs, group) : first.value,
+      change: ofUnits((units[0] ?? 0n) - (units[1] ?? 0n), places),
+    }
+    if (!isWhole(legs, group, asked)) figures.partial = true
+    const decimals = roundedTo(legs, group)
+    if (decimals !== undefined) figures.rounded_to = decimals
+    return { rateType, holes, count: group.end - group.begin, figures }
+  })
+}
+
+function withLegs<T>(
+  snapshot: RateSnapshot,
+  { provider, base, quote, type }: Pick<RangeQuery, 'provider' | 'base' | 'quote' | 'type'>,
+  answer: (legs: readonly StoredLeg[], rateType: RateType) => T,
+): T | Promise<T> {
   const { legs, rateType } = routeBetween(snapshot, { provider, from: base, to: quote, type }, 'series')
   const series = legs.map((leg) => leg.series)
   return withColumns(snapshot, series, (columns) => {
@@ -76,15 +153,11 @@ export function pairHistory(
       ...seriesDays(snapshot, series, columns[at] ?? EMPTY),
       ...{ inverse, at: [] },
     }))
-    const holes = holesOf(stored, { from: asked.from, to: asked.last })
-    const points = pointsOf(stored, asked)
-    // Where it is not known which days were covered, a point may be refused: before the first is given.
-    const mayRefuse = stored.some(({ covered }) => covered === UNKNOWN_DAYS)
-    return { rateType, points: mayRefuse ? [...points] : points, holes }
+    return answer(stored, rateType)
   })
 }
 
-function* pointsOf(legs: readonly StoredLeg[], asked: PairHistoryQuery): Iterable<PairPoint> {
+function* pointsOf(legs: readonly StoredLeg[], asked: GroupedQuery): Iterable<PairPoint> {
   for (const group of groupsOf(legs, asked)) {
     const point = pointOf(legs, group, asked)
     if (point) yield point
@@ -94,7 +167,7 @@ function* pointsOf(legs: readonly StoredLeg[], asked: PairHistoryQuery): Iterabl
 /** The days on which a leg has a value and each is known, by period; where their values are is in the legs until the next. */
 function* groupsOf(
   legs: readonly StoredLeg[],
-  { from, last, every }: PairHistoryQuery,
+  { from, last, periodAt }: Pick<GroupedQuery, 'from' | 'last' | 'periodAt'>,
 ): Generator<Group, void> {
   let group: Group | undefined
   const cursors = legs.map((leg) => {
@@ -110,7 +183,7 @@ function* groupsOf(
     if (!group || day > group.last) {
       if (group) yield group
       for (const { at } of legs) at.length = 0
-      group = { ...periodOf(day, every), begin: 0, end: 0, hasHole: false }
+      group = { ...periodAt(day), begin: 0, end: 0, hasHole: false }
     }
     if (cursors.every(({ leg, at }) => isKnownOn(leg, at, day))) {
       for (const { leg, at } of cursors) leg.at.push(at)
@@ -126,7 +199,7 @@ function isKnownOn({ column, covered }: StoredLeg, at: number, day: number): boo
   return published === day || areCovered(covered, published + 1, day)
 }
 
-function pointOf(legs: readonly StoredLeg[], group: Group, asked: PairHistoryQuery): PairPoint | undefined {
+function pointOf(legs: readonly StoredLeg[], group: Group, asked: GroupedQuery): PairPoint | undefined {
   const { begin, end } = group
   if (begin === end) return undefined
   const { every, stat } = asked
@@ -134,7 +207,7 @@ function pointOf(legs: readonly StoredLeg[], group: Group, asked: PairHistoryQue
   const chosen = isMean || stat === 'last' ? end - 1 : extreme(legs, group, stat)
   const point: PairPoint = {
     date: isoOf(group.first),
-    rate_date: isoOf(Math.min(...legs.map(({ column, at }) => column.days[at[chosen] ?? 0] ?? 0))),
+    rate_date: isoOf(oldestDay(legs, chosen)),
     value: isMean ? meanOf(legs, group) : rateAt(legs, chosen),
   }
   if (every !== 'day' && !isWhole(legs, group, asked)) point.partial = true
@@ -147,7 +220,7 @@ function pointOf(legs: readonly StoredLeg[], group: Group, asked: PairHistoryQue
 function isWhole(
   legs: readonly StoredLeg[],
   { first, last, hasHole }: Group,
-  asked: PairHistoryQuery,
+  asked: Pick<PairHistoryQuery, 'from' | 'last' | 'today'>,
 ): boolean {
   return (
     !hasHole &&
@@ -177,6 +250,15 @@ function meanOf(legs: readonly StoredLeg[], { begin, end }: Range): string {
   for (let point = begin; point < end; point += 1) rates.push(fractionAt(legs, point))
   const { over, under } = sum(rates)
   return toDecimal({ over, under: under * BigInt(rates.length) })
+}
+
+/** The day of a point: one of its values was published on it. */
+function newestDay(legs: readonly StoredLeg[], point: number): number {
+  return Math.max(...legs.map(({ column, at }) => column.days[at[point] ?? 0] ?? 0))
+}
+
+function oldestDay(legs: readonly StoredLeg[], point: number): number {
+  return Math.min(...legs.map(({ column, at }) => column.days[at[point] ?? 0] ?? 0))
 }
 
 /** A rate as it was published, or one that was computed (decisions 2.9). */

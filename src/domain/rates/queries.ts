@@ -147,11 +147,7 @@ export function historyOf(
   snapshot: RateSnapshot,
   { seriesId, from, to, last }: { seriesId: number; from: IsoDate; to: IsoDate; last: IsoDate },
 ): SeriesHistory | Promise<SeriesHistory> {
-  const series = snapshot.series.find(({ id }) => id === seriesId)
-  if (!series) {
-    throw new AppError('not-found', 'There is no series with this id', { advice: { about: 'series' } })
-  }
-  const provider = snapshot.providers.find(({ id }) => id === series.provider_id)?.code ?? ''
+  const { row: series, provider } = seriesOf(snapshot, seriesId)
   return withColumns(snapshot, [series], ([column = EMPTY]) => ({
     ...{ provider, series, from, to, column },
     ...pointsBetween(column, from, last),
@@ -159,21 +155,14 @@ export function historyOf(
   }))
 }
 
-/**
- * The series of one side of a pair; one that has a single rate is taken as it is.
- * @throws AppError `not-found`: no such provider or pair, or it has not that side
- */
-export function seriesOfPair(
-  snapshot: RateSnapshot,
-  { type, ...pair }: { provider: string; base: string; quote: string; type: RateType },
-): SeriesRow {
-  needProvider(snapshot, pair.provider)
-  const sides = needPair(snapshot, pair)
-  const [only] = sides
-  if (only?.rate_type === 'referencia' && sides.length === 1) return only
-  const found = sides.find(({ rate_type }) => rate_type === type)
-  if (!found) throw new AppError('not-found', `${pair.base}/${pair.quote} has no published ${type}`)
-  return found
+/** A series and the code of its provider. @throws AppError `not-found` for a series that is not there */
+export function seriesOf(snapshot: RateSnapshot, seriesId: number): { row: SeriesRow; provider: string } {
+  const row = snapshot.series.find(({ id }) => id === seriesId)
+  if (!row) {
+    throw new AppError('not-found', 'There is no series with this id', { advice: { about: 'series' } })
+  }
+  const provider = snapshot.providers.find(({ id }) => id === row.provider_id)?.code ?? ''
+  return { row, provider }
 }
 
 function needPair(

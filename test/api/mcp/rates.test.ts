@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openApp } from '../support.ts'
+import { loseDays, openApp, withinASecond } from '../support.ts'
 import {
   call,
   connect,
@@ -102,60 +102,107 @@ for (const era of Object.keys(ERAS) as Era[]) {
     }
   })
 
-  test(`${era}: get_history goes on where it says, and its points are those of /history`, async (t) => {
+  test(`${era}: get_history gives the points of /history, in pages that next_from joins`, async (t) => {
     const client = await open(t)
     const range = { from: '2024-01-01', to: '2026-03-24' }
-    const rest = await app.json<Json>(`/api/v1/series/1/history?from=${range.from}&to=${range.to}`)
-    const points: Json[] = []
-    let args: Json = { series_id: 1, ...range }
-    for (let calls = 1; ; calls += 1) {
-      const page = await valueFrom(client, 'get_history', args)
-      points.push(...page.points)
-      assert.ok(page.points.length <= 400)
-      if (page.next_from === undefined) {
-        assert.equal(calls, 3)
-        break
+    const asked: [args: Json, query: string, calls: number][] = [
+      [{ series_id: 1 }, 'base=USD&quote=CRC&type=compra', 3],
+      [{ base: 'EUR', quote: 'CRC', type: 'compra' }, 'base=EUR&quote=CRC&type=compra', 3],
+      [{ base: 'CRC', quote: 'JPY', every: 'week' }, 'base=CRC&quote=JPY&every=week', 1],
+      [{ series_id: 2, every: 'month', stat: 'mean' }, 'base=USD&quote=CRC&every=month&stat=mean', 1],
+      [
+        { base: 'JPY', quote: 'EUR', every: 'quarter', stat: 'low' },
+        'base=JPY&quote=EUR&every=quarter&stat=low',
+        1,
+      ],
+      [{ every: 'year', stat: 'high' }, 'base=USD&quote=CRC&every=year&stat=high', 1],
+    ]
+    for (const [args, query, most] of asked) {
+      const rest = await app.json<Json>(`/api/v1/history?${query}&from=${range.from}&to=${range.to}`)
+      const points: Json[] = []
+      let calls = 0
+      for (let next: Json | undefined = { ...args, ...range }; next; calls += 1) {
+        const page: Json = await valueFrom(client, 'get_history', next)
+        points.push(...page.points)
+        assert.ok(page.points.length <= 400 && JSON.stringify(page).length < 32_768)
+        next = page.next_from === undefined ? undefined : { ...next, from: page.next_from }
       }
-      args = { ...args, from: page.next_from }
+      assert.deepEqual(points, rest.points, query)
+      assert.ok(calls >= most && calls <= most + 1, `${calls} calls for ${query}`)
     }
-    assert.deepEqual(points, rest.points)
-
-    const months = await valueFrom(client, 'get_history', { type: 'compra', ...range, every: 'month' })
-    const lastOfEach = rest.points.filter(
-      (one: Json, at: number) => one.rate_date.slice(0, 7) !== rest.points[at + 1]?.rate_date.slice(0, 7),
-    )
-    assert.deepEqual([months.count, months.points], [27, lastOfEach])
-    const years = await valueFrom(client, 'get_history', { type: 'compra', ...range, every: 'year' })
-    assert.deepEqual(
-      years.points.map(({ rate_date }: Json) => rate_date),
-      ['2024-12-31', '2025-12-31', '2026-03-24'],
-    )
     const usual = await valueFrom(client, 'get_history', { base: 'EUR', quote: 'USD' })
-    const same = await app.json<Json>(`/api/v1/series/${usual.series_id}/history`)
-    const head = ({ date_from, date_to, points: values }: Json) => ({ date_from, date_to, values })
+    const same = await app.json<Json>(`/api/v1/history?base=EUR&quote=USD`)
+    const head = ({ date_from, date_to, rate_type, points: values }: Json) => [
+      date_from,
+      date_to,
+      rate_type,
+      values,
+    ]
     assert.deepEqual(head(usual), head(same))
+    assert.equal(usual.series_id, 18)
   })
 
-  test(`${era}: rate_statistics says what the values of /history do`, async (t) => {
+  test(`${era}: rate_statistics agrees with the points of /history, of crosses too`, async (t) => {
     const client = await open(t)
     const range = { from: '2025-01-01', to: '2025-12-31' }
-    const found = await valueFrom(client, 'rate_statistics', { series_id: 2, ...range })
-    const { points } = await app.json<{ points: Json[] }>(
-      `/api/v1/series/2/history?from=${range.from}&to=${range.to}`,
-    )
-    const cents = points.map(({ value }) => Math.round(Number(value) * 100))
-    const [low, high] = [cents.indexOf(Math.min(...cents)), cents.indexOf(Math.max(...cents))]
-    assert.deepEqual(
-      [found.first, found.last, found.low, found.high],
-      [points[0], points.at(-1), points[low], points[high]],
-    )
-    assert.equal(Number(found.change) * 100, Math.round((cents.at(-1) ?? 0) - (cents[0] ?? 0)))
-    const mean = cents.reduce((sum, one) => sum + one, 0) / cents.length / 100
-    assert.ok(Math.abs(Number(found.mean) - mean) < 1e-9)
-    assert.equal(found.mean.replace('.', '').length <= 15, true)
+    for (const pair of [
+      { base: 'USD', quote: 'CRC', type: 'venta' },
+      { base: 'EUR', quote: 'CRC', type: 'compra' },
+    ]) {
+      const found = await valueFrom(client, 'rate_statistics', { ...pair, ...range })
+      const query = new URLSearchParams({ ...pair, ...range })
+      const { points } = await app.json<{ points: Json[] }>(`/api/v1/history?${query}`)
+      const values = points.map(({ value }) => Number(value))
+      const [low, high] = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
+      assert.deepEqual(
+        [found.count, found.first, found.last, found.low, found.high],
+        [points.length, points[0], points.at(-1), points[low], points[high]],
+      )
+      assert.ok(Math.abs(Number(found.change) - (values.at(-1) ?? 0) + (values[0] ?? 0)) < 1e-9)
+      const year = await app.json<{ points: Json[] }>(`/api/v1/history?${query}&every=year&stat=mean`)
+      assert.equal(found.mean, year.points[0]?.value)
+      assert.deepEqual([found.partial, found.holes], [undefined, undefined])
+    }
     assert.match(
       await refusalOf(client, 'rate_statistics', { from: '1999-01-01', to: '1999-02-01' }),
-      /has no value from 1999-01-01 to 1999-02-01; its values begin on 2024-01-01/,
+      /has no value from 1999-01-01 to 1999-02-01; its values begin on 2024-01-01.*Not synchronized: 1999-01-01 to 1999-02-01/,
+    )
+  })
+
+  test(`${era}: get_history and rate_statistics name holes and partial periods as /history does`, async (t) => {
+    const holed = await openApp({ backfillFrom: '2024-01-01' })
+    await holed.sync()
+    await loseDays(holed, { from: '2025-03-10', to: '2025-03-24' })
+    const path = '/api/v1/series/1/history?from=2025-03-10&to=2025-03-24'
+    await withinASecond(async () => (await holed.json<Json>(path)).count === 0, 'the days are lost')
+    const client = await connect(t, era, { app: holed })
+    const march = { from: '2025-03-01', to: '2025-03-31' }
+    const holes = [{ from: '2025-03-10', to: '2025-03-24' }]
+    const statistics = await call(client, 'rate_statistics', march)
+    assert.deepEqual(
+      [statistics.structuredContent?.partial, statistics.structuredContent?.holes],
+      [true, holes],
+    )
+    assert.match(
+      statistics.content[0]?.text ?? '',
+      /16 values .* Partial: .* Not synchronized: 2025-03-10 to 2025-03-24\./,
+    )
+    const months = await call(client, 'get_history', {
+      from: '2025-02-01',
+      to: '2025-04-30',
+      every: 'month',
+      stat: 'mean',
+    })
+    const partial = months.structuredContent?.points.map((point: Json) => point.partial)
+    assert.deepEqual([partial, months.structuredContent?.holes], [[undefined, true, undefined], holes])
+    assert.match(
+      months.content[0]?.text ?? '',
+      /Partial: 2025-03-01\. Not synchronized: 2025-03-10 to 2025-03-24\./,
+    )
+    const current = await valueFrom(client, 'get_history', { from: '2026-02-01', every: 'month' })
+    assert.deepEqual(
+      current.points.map(({ partial }: Json) => partial),
+      [undefined, true],
     )
   })
 
@@ -189,8 +236,8 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ],
       ['get_history', { series_id: 999 }, /There is no series with this id. list_series/],
       ['get_history', { from: '2026-02-01', to: '2026-01-01' }, /^from must not be after to/],
-      ['get_history', { type: 'referencia' }, /USD\/CRC has no published referencia/],
-      ['get_history', { every: 'week' }, /^every must be day, month or year/],
+      ['get_history', { type: 'referencia' }, /USD -> CRC has no published referencia/],
+      ['get_history', { every: 'decade' }, /^every must be day, week, month, quarter or year/],
       ['convert', { from: 'USD', to: 'CRC' }, /^amount is required/],
       ['convert', { amount: 1, from: 'USD', to: 'XXX' }, /no rates of XXX are stored/],
     ]

@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import type { Clock } from '../../../dates.ts'
 import type { RateCache } from '../../../domain/rates/rate-cache.ts'
+import type { Interval } from '../../../intervals.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import {
   amountParam,
@@ -32,9 +33,9 @@ export const Amount = amountParam({
   type: ['string', 'integer'],
 })
 
-/** One side of a pair: by its id, or by what it is of. */
-export const OneSeries = {
-  series_id: v.optional(idParam('Id in list_series, instead of base, quote, type')),
+/** One side of a pair and a range of days. */
+export const OnePair = {
+  series_id: v.optional(idParam('Id in list_series, instead of base, quote, type, provider')),
   base: Base,
   quote: Quote,
   type: Type,
@@ -49,7 +50,9 @@ export const MaybeText = v.nullable(Text)
 /** Absent: the value is exact. */
 export const RoundedTo = v.optional(Count)
 /** Of a value in a list or beside others: with its day, always. */
-export const Dated = v.object({ rate_date: Text, value: Text })
+export const Dated = v.object({ date: Text, rate_date: Text, value: Text })
+/** Days that were not synchronized; absent: none, null: unknown. */
+export const Holes = v.optional(v.nullable(v.array(v.object({ from: Text, to: Text }))))
 export const NextAfter = v.optional(Count)
 
 /** `value, rounded to 2 decimals`. */
@@ -60,4 +63,13 @@ export function withRounding(text: string, rounded: number | undefined): string 
 /** Of which day a value is, where another one was asked for. */
 export function dayInWords(rateDate: string, asked: string): string {
   return rateDate === asked ? rateDate : `${rateDate}, the last published day on or before ${asked}`
+}
+
+/** ` Not synchronized: 2024-02-20 to 2024-03-04 and 2 more.`, or nothing. */
+export function holesInWords(holes: readonly Interval[] | null): string {
+  if (holes === null) return ' Which days were synchronized is not in the record.'
+  const [first] = holes
+  if (!first) return ''
+  const more = holes.length > 1 ? ` and ${holes.length - 1} more` : ''
+  return ` Not synchronized: ${first.from} to ${first.to}${more}.`
 }
