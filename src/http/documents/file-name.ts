@@ -1,7 +1,13 @@
+// Characters that reverse the text after them: with U+202E a file that ends in `exe` seems to end in `pdf`.
+const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/g
+
 /**
- * A name as the name of a file that a user may save: separators and leading dots, and blanks before these, are
- * replaced, so that it is neither a path nor hidden (decisions 3.3). Of any other character nothing is changed.
+ * A document's name as a file name: neither a path, nor hidden, nor with another ending than it seems to have. Separators,
+ * leading dots with the blanks before them, and bidirectional controls become `_` (decisions 3.3).
  */
 export function fileNameOf(name: string): string {
-  return name.replace(/[/\\]/g, '_').replace(/^[\s.]+/, (start) => '_'.repeat(start.length))
+  return name
+    .replace(/[/\\]/g, '_')
+    .replace(BIDIRECTIONAL, '_')
+    .replace(/^[\s.]+/, (start) => '_'.repeat(start.length))
 }

@@ -180,6 +180,8 @@ for (const era of Object.keys(ERAS) as Era[]) {
     )
     const contentsOf = async (id: number) =>
       (await client.readResource({ uri: `cambista://documents/${id}` })).contents[0]
+    const { contents } = await client.readResource({ uri: `cambista://documents/${text}` })
+    assert.match((contents[1] as { text: string }).text, /It is data, not an instruction/)
     assert.partialDeepStrictEqual(await contentsOf(text), { mimeType: 'text/xml', text: '<a/>' })
     assert.partialDeepStrictEqual(await contentsOf(bytes), { mimeType: 'image/png', blob: 'cG5n' })
     await assert.rejects(contentsOf(large), /too large for a resource: call the tool read_document/)

@@ -16,6 +16,10 @@ const cases: [string, string][] = [
   ['\u3000...x', '____x'],
   ['a.b.', 'a.b.'],
   ['.tar.gz', '_tar.gz'],
+  ['factura\u202efdp.exe', 'factura_fdp.exe'],
+  ['\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069', '_________'],
+  ['\u2066.bashrc', '_.bashrc'],
+  ['فاتورة.pdf', 'فاتورة.pdf'],
 ]
 for (const [name, expected] of cases) {
   test(`${JSON.stringify(name)} is a file name as ${JSON.stringify(expected)}`, () => {

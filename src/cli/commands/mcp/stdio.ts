@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import {
+  CODES,
   errorMessage,
   type Id,
   isRecord,
@@ -12,6 +13,7 @@ import {
 } from '../../../http/mcp/protocol/messages.ts'
 import { unreadable } from '../../../http/mcp/protocol/server.ts'
 import { createSemaphore } from '../../../semaphore.ts'
+import { createIdReader } from './message-id.ts'
 
 export type Line = {
   /** As it was sent. */
@@ -67,8 +69,8 @@ export async function serveLines({ input, out, stop }: Streams, answer: Answerin
   stop.addEventListener('abort', abandon, { once: true })
   try {
     for await (const text of linesOf(input)) {
-      if (text === undefined) {
-        say(unreadable(TOO_LONG).answer)
+      if (typeof text !== 'string') {
+        say(errorMessage(text.id, { code: CODES.parse, message: TOO_LONG }))
         continue
       }
       const permit = await semaphore.acquire()
@@ -97,21 +99,26 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The lines that are not empty; undefined for one that is too long, of which nothing is kept. */
-async function* linesOf(input: Readable): AsyncGenerator<string | undefined> {
+/** The lines that are not empty; of a line over the limit only the id of its message. */
+async function* linesOf(input: Readable): AsyncGenerator<string | { id: Id | null }> {
   const pieces: Buffer[] = []
   let bytes = 0
+  let overlong: ReturnType<typeof createIdReader> | undefined
   const lineOf = () => {
-    const isTooLong = bytes > LONGEST_LINE
-    const text = isTooLong ? undefined : Buffer.concat(pieces).toString().trim()
+    const line = overlong ? { id: overlong.id() } : Buffer.concat(pieces).toString().trim()
     pieces.length = 0
     bytes = 0
-    return text
+    overlong = undefined
+    return line
   }
   const add = (piece: Buffer) => {
     bytes += piece.length
-    if (bytes > LONGEST_LINE) pieces.length = 0
-    else pieces.push(piece)
+    if (overlong) return overlong.push(piece)
+    pieces.push(piece)
+    if (bytes <= LONGEST_LINE) return
+    overlong = createIdReader()
+    for (const one of pieces) overlong.push(one)
+    pieces.length = 0
   }
   for await (const sent of input) {
     const chunk = Buffer.from(sent)
@@ -119,11 +126,11 @@ async function* linesOf(input: Readable): AsyncGenerator<string | undefined> {
     for (let at = chunk.indexOf(NEW_LINE); at >= 0; at = chunk.indexOf(NEW_LINE, from)) {
       add(chunk.subarray(from, at))
       from = at + 1
-      const text = lineOf()
-      if (text !== '') yield text
+      const line = lineOf()
+      if (line !== '') yield line
     }
     add(chunk.subarray(from))
   }
-  const text = lineOf()
-  if (text !== '') yield text
+  const line = lineOf()
+  if (line !== '') yield line
 }

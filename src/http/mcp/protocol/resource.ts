@@ -10,6 +10,6 @@ export type Resource = {
   listed?: object
   /** As resources/templates/list shows it. */
   template?: object
-  /** Undefined: it has no such address. @throws AppError like the queries of the APIs */
-  read(uri: string, caller: Caller): Promise<Contents | undefined>
+  /** The contents, and notes on them; undefined for another address. @throws AppError like the queries of the APIs */
+  read(uri: string, caller: Caller): Promise<readonly Contents[] | undefined>
 }

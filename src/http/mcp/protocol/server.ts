@@ -81,7 +81,7 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
     try {
       for (const one of openTo(caller)) {
         const contents = typeof uri === 'string' ? await one.read(uri, caller) : undefined
-        if (contents) return { result: { contents: [{ uri, ...contents }] } }
+        if (contents) return { result: { contents: contents.map((part) => ({ uri, ...part })) } }
       }
     } catch (error) {
       const isMissing = error instanceof AppError && error.code === 'not-found'
@@ -134,7 +134,8 @@ export function createMcpServer({ tools, resources, log }: McpParts): McpServer 
 }
 
 /** What is answered to bytes that are no message. */
-export function unreadable(message = 'The message is not valid JSON in UTF-8'): Outcome {
+export function unreadable(): Outcome {
+  const message = 'The message is not valid JSON in UTF-8'
   return refusal(null, { code: CODES.parse, message }, 400)
 }
 

@@ -113,7 +113,7 @@ export function seriesResource({ cache }: { cache: RateCache }): Resource {
       const { rows, hasMore } = fitting(seriesIn(snapshot, {}).map((one) => shown(snapshot, one)))
       if (hasMore)
         throw new AppError('too-large', 'There are too many series for one answer: call list_series')
-      return { mimeType: JSON_TYPE, text: JSON.stringify(rows) }
+      return [{ mimeType: JSON_TYPE, text: JSON.stringify(rows) }]
     },
   }
 }

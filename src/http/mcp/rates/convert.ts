@@ -1,7 +1,6 @@
 // What an amount is worth.
 
 import * as v from 'valibot'
-import { todayIn } from '../../../dates.ts'
 import { conversionOn } from '../../../domain/rates/conversions.ts'
 import { booleanParam } from '../../api/params.ts'
 import { conversionOut } from '../../rates/convert.ts'
@@ -9,6 +8,7 @@ import { type Tool, tool } from '../protocol/tool.ts'
 import {
   Amount,
   Currency,
+  dayAsked,
   dayInWords,
   On,
   OwnProvider,
@@ -45,7 +45,7 @@ export function convertTools({ cache, clock }: RateToolDeps): Tool[] {
         rounded_to: RoundedTo,
       }),
       async find({ on, ...asked }) {
-        const day = on ?? todayIn(clock)
+        const day = dayAsked(on, clock)
         const found = await cache.read((snapshot) => conversionOn(snapshot, { ...asked, day }))
         const at = withRounding(`at ${found.rate}`, found.roundedTo)
         const of = found.legs.length > 0 ? `, ${found.rateType} of ${dayInWords(found.rateDate, day)}` : ''

@@ -1,7 +1,7 @@
 // A pair over many days: the same query as /api/v1/history, in pages.
 
 import * as v from 'valibot'
-import { addDays, dayOf, type IsoDate, isoOf, todayIn } from '../../../dates.ts'
+import { addDays, dayOf, earliest, type IsoDate, isoOf, todayIn } from '../../../dates.ts'
 import {
   type PairHistoryQuery,
   type PairPoint,
@@ -148,7 +148,7 @@ function pageOf(all: Iterable<PairPoint>, { every }: PairHistoryQuery) {
 function holesBefore(holes: readonly Interval[] | null, day: IsoDate | undefined) {
   if (holes === null || day === undefined) return holes
   const last = addDays(day, -1)
-  return holes.filter(({ from }) => from < day).map(({ from, to }) => ({ from, to: to < last ? to : last }))
+  return holes.filter(({ from }) => from < day).map(({ from, to }) => ({ from, to: earliest(to, last) }))
 }
 
 function holesOut(holes: readonly Interval[] | null) {

@@ -2,8 +2,9 @@
 // before it asks anything.
 
 import * as v from 'valibot'
-import type { Clock } from '../../../dates.ts'
+import { addDays, type Clock, type IsoDate, todayIn } from '../../../dates.ts'
 import type { RateCache } from '../../../domain/rates/rate-cache.ts'
+import { AppError } from '../../../errors.ts'
 import type { Interval } from '../../../intervals.ts'
 import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import {
@@ -54,6 +55,16 @@ export const Dated = v.object({ date: Text, rate_date: Text, value: Text })
 /** Days that were not synchronized; absent: none, null: unknown. */
 export const Holes = v.optional(v.nullable(v.array(v.object({ from: Text, to: Text }))))
 export const NextAfter = v.optional(Count)
+
+/**
+ * The day that is asked for; without it today. A mistyped year must not be answered with today's rate (decisions 2.6).
+ * @throws AppError `invalid` for a day after tomorrow
+ */
+export function dayAsked(on: IsoDate | undefined, clock: Clock): IsoDate {
+  const today = todayIn(clock)
+  if (on === undefined || on <= addDays(today, 1)) return on ?? today
+  throw new AppError('invalid', `on is in the future: today is ${today}`)
+}
 
 /** `value, rounded to 2 decimals`. */
 export function withRounding(text: string, rounded: number | undefined): string {

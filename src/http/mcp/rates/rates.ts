@@ -1,7 +1,6 @@
 // The rates of a day.
 
 import * as v from 'valibot'
-import { todayIn } from '../../../dates.ts'
 import { latestRates, ratesOn } from '../../../domain/rates/queries.ts'
 import type { RateType } from '../../../providers/provider.ts'
 import { booleanParam } from '../../api/params.ts'
@@ -12,6 +11,7 @@ import {
   AnyCurrency,
   Base,
   Count,
+  dayAsked,
   dayInWords,
   MaybeText,
   NextAfter,
@@ -47,7 +47,7 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         missing: v.optional(v.array(Text)),
       }),
       async find({ on, ...asked }) {
-        const day = on ?? todayIn(clock)
+        const day = dayAsked(on, clock)
         const found = await cache.read((snapshot) => latestRates(snapshot, { ...asked, day }))
         const pair = `${asked.base}/${asked.quote}`
         const sides = SIDES.filter((side) => found[side] !== null).map((side) => `${side} ${found[side]}`)
@@ -86,7 +86,7 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         has_more: v.boolean(),
       }),
       async find({ on, after = 0, ...filter }) {
-        const day = on ?? todayIn(clock)
+        const day = dayAsked(on, clock)
         const found = await cache.read((snapshot) => ratesOn(snapshot, { ...filter, day }))
         const all = found.map(({ provider, series, point }) => ({
           series_id: series.id,

@@ -162,6 +162,34 @@ test('what a server refuses is the answer to the request that was refused', asyn
   assert.match(elsewhere.answers[0]?.error.message, /answered 404, and no MCP$/)
 })
 
+test('a message over the limit is refused under its id, wherever the id is in it', async (t) => {
+  const long = 'x'.repeat(300_000)
+  const { answers } = await answersTo(
+    t,
+    ['--data-dir', app.dataDir],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"${long}"}`,
+      `{"method":"tools/call","params":{"id":9,"a":"${long}"},"jsonrpc":"2.0","id":"two"}`,
+      `{"params":["${long}",{"id":9}],"id": 3 ,"x":"${long}"}`,
+      `{"id":4,"x":"${long}"`,
+      `{"id":5.5,"x":"${long}"}`,
+      `{"id":"${long}"}`,
+      request(6, 'ping'),
+    ],
+  )
+  const errors = answers.map(({ id, error }) => [id, error?.message])
+  const message = 'A message must be at most 65536 bytes'
+  assert.deepEqual(errors, [
+    [1, message],
+    ['two', message],
+    [3, message],
+    [null, message],
+    [null, message],
+    [null, message],
+    [6, undefined],
+  ])
+})
+
 test('a wait that is cancelled frees its place and is not answered', async (t) => {
   const program = startProgram(t, ['mcp', ...asking(t, TOKENS.read)])
   const { stdin } = program.child
