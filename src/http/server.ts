@@ -10,6 +10,7 @@ import { apiOf, mountApis } from './api/api.ts'
 import { drainAfter } from './api/body.ts'
 import { createCors } from './api/cors.ts'
 import { type ErrorShape, errorAnswer } from './api/errors.ts'
+import { credentialHint, nearestPath } from './api/hints.ts'
 import { type Fetch, mountLate } from './api/late.ts'
 import { SENT, send } from './api/send.ts'
 import { type ApisOptions, apisOf, type HttpDeps } from './apis.ts'
@@ -51,6 +52,8 @@ type Frame = {
   metrics: Metrics | undefined
   /** The shape of the errors of a path. */
   errorsOf: (path: string) => ErrorShape
+  /** Every path of the APIs, for the hint of a 404. */
+  paths: readonly string[]
 }
 
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
@@ -66,7 +69,8 @@ export async function startServer(
   const { apis, probes, late, shapes, ...looks } = apisOf(deps, options)
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const metrics = metering?.createMetrics()
-  const frame: Frame = { log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf }
+  const paths = apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path))
+  const frame: Frame = { log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf, paths }
   const limits = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
   const connections = limitConnections(limits)
   const listen = async (fetch: Fetch, where: Listening) => {
@@ -144,17 +148,33 @@ function createH3(frame: Frame): H3 {
   })
 }
 
-function sendError(error: HTTPError, event: H3Event, { log, defects, errorsOf }: Frame): Response {
+function sendError(error: HTTPError, event: H3Event, { log, defects, errorsOf, paths }: Frame): Response {
   let cause: unknown = error.unhandled ? error.cause : error
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
   if (isOfDatabase(cause)) cause = storageError(cause)
-  const { status, body, headers } = errorAnswer(cause, errorsOf(event.url.pathname))
+  const errors = errorsOf(event.url.pathname)
+  const { status, body, headers } = errorAnswer(cause, errors, hintOf(cause, errors, event, paths))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
   if (status === 500) {
     defects.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
   } else if (status >= 500) log.warn('request refused', { ...about, reason: reasonOf(cause) })
   return send(event, { status, body, headers })
+}
+
+/** The nearest path of an unknown one, or the kind of credential that is needed. */
+function hintOf(
+  cause: unknown,
+  { challenge }: ErrorShape,
+  { req, url, context }: H3Event,
+  paths: readonly string[],
+): string | undefined {
+  if (!(cause instanceof AppError)) return undefined
+  if (cause.code === 'unauthorized')
+    return credentialHint(req.headers, challenge === 'Bearer' ? 'token' : 'key')
+  if (cause.code !== 'not-found' || context.route !== undefined) return undefined
+  const path = nearestPath(url.pathname, paths)
+  return path === undefined || path === url.pathname ? undefined : `did you mean ${path}?`
 }
 
 /** Answers a request; a promise is for the end of the work on it. */

@@ -15,7 +15,6 @@ const wrong: [title: string, headers: Record<string, string>][] = [
   ['the beginning of a key', { 'X-API-Key': key.slice(0, -1) }],
   ['a key in other letters', { 'X-API-Key': key.toUpperCase() }],
   ['a very long key', { 'X-API-Key': key.repeat(100) }],
-  ['a key in the wrong header', { Authorization: `Bearer ${key}` }],
 ]
 for (const [title, headers] of wrong) {
   test(`refuses ${title} on every endpoint`, async () => {
@@ -26,6 +25,15 @@ for (const [title, headers] of wrong) {
     }
   })
 }
+
+test("a key in Authorization is a 401 with the contract's text and a hint on every endpoint", async () => {
+  for (const path of ENDPOINTS) {
+    const { status, body } = await send(app.url + path, { headers: { Authorization: `Bearer ${key}` } })
+    const { hint, ...rest } = JSON.parse(body)
+    assert.deepEqual([status, JSON.stringify(rest)], [401, REFUSAL], path)
+    assert.equal(hint, 'Authorization has a key (cbk_…): send it in the header X-API-Key', path)
+  }
+})
 
 test('takes a key from the header only, not from the query', async () => {
   const { status } = await send(`${app.url}/api/v1/health?X-API-Key=${key}&api_key=${key}`)

@@ -82,7 +82,7 @@ const table: [path: string, name: string, type: string, values: string[]][] = [
   ['/api/v1/convert?amount=1&to=CRC&', 'from', 'currency', CURRENCIES],
   ['/api/v1/convert?amount=1&from=USD&', 'to', 'currency', CURRENCIES],
   ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'provider', 'provider', ['']],
-  ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'type', 'rate_type', ['', 'Venta', 'sell', 'venta%20']],
+  ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'type', 'rate_type', ['', 'sell', 'venta%20']],
   ['/api/v1/convert?amount=1&from=USD&to=CRC&', 'on', 'date', [...DAYS, ...ODD_DAYS]],
   [
     '/api/v1/sync/runs?',

@@ -152,7 +152,7 @@ test('tells a client nothing about the inside when it fails', async () => {
   assert.ok(failures[0]?.includes(`"id":"${headers['x-request-id']}"`))
 })
 
-test('a path with a slash more is another path, with and without a key', async () => {
+test('a path with a slash more is a 404 that names the path without it, with and without a key', async () => {
   for (const path of KNOWN) {
     const [where = '', query = ''] = path.split('?')
     for (const headers of [{}, { 'X-API-Key': key }]) {
@@ -160,7 +160,7 @@ test('a path with a slash more is another path, with and without a key', async (
         headers: headers as Record<string, string>,
       })
       assert.equal(answer.status, 404, where)
-      assert.deepEqual(JSON.parse(answer.body), { detail: 'Not found' })
+      assert.deepEqual(JSON.parse(answer.body), { detail: 'Not found', hint: `did you mean ${where}?` })
     }
   }
 })

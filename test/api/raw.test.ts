@@ -30,9 +30,11 @@ async function hasDetail(first: string, headers: string[], status: number): Prom
   assert.equal(sent['x-content-type-options'], 'nosniff')
   assert.equal(sent['cache-control'], 'no-store')
   assert.match(String(sent['x-request-id']), /^[\w-]+$/)
-  const { detail, ...rest } = JSON.parse(body)
+  const { detail, hint, ...rest } = JSON.parse(body)
   assert.ok(typeof detail === 'string' && detail !== '')
   assert.deepEqual(rest, {})
+  if (status === 404 && hint !== undefined) assert.equal(hint, `did you mean ${HEALTH}?`)
+  else assert.equal(hint, undefined)
 }
 
 const malformed: [title: string, first: string, ...headers: string[]][] = [

@@ -40,6 +40,8 @@ const meant: [path: string, name: string, known: string][] = [
   [HISTORY, 'hasta', 'to'],
   [HISTORY, 'until', 'to'],
   [HISTORY, 'date_from', 'from'],
+  [HISTORY, 'start', 'from'],
+  ['/api/v1/history?base=EUR&quote=CRC&', 'step', 'every'],
   ['/api/v1/series', 'enabled', 'only_enabled'],
   ['/api/v1/series', 'Base', 'base'],
   ['/api/v1/providers', 'only-enabled', 'only_enabled'],
@@ -51,6 +53,16 @@ for (const [path, name, known] of meant) {
     const msg = `there is no parameter ${name}: did you mean ${known}?`
     assert.deepEqual(item, { loc: ['query', name], msg, type: 'unknown', input: '2020-01-01' })
     assert.deepEqual(others, [])
+  })
+}
+
+for (const [path, name] of [
+  [`${RATES}.csv`, 'decimals'],
+  ['/api/v1/history?base=EUR&quote=CRC&', 'status'],
+] as const) {
+  test(`gives no hint at a parameter of another sense for ${name}`, async () => {
+    const [item] = await itemsOf(app, `${path}${path.endsWith('&') ? '' : '?'}${name}=2`)
+    assert.match(item?.msg ?? '', new RegExp(`^there is no parameter ${name}: this path has `))
   })
 }
 

@@ -14,8 +14,8 @@ export type ErrorShape = {
   otherTypes?: readonly string[]
   /** The status that goes with a body, for services that answer errors with 200. */
   status?(of: number): number
-  /** The body. `details` are those of the AppError. */
-  body(status: number, message: string, details?: unknown): string
+  /** The body. `details` are those of the AppError; `hint` stands beside a text that is the contract's. */
+  body(status: number, message: string, details?: unknown, hint?: string): string
   /** What the message goes on with; an API that has no words for an advice leaves it out. */
   advise?(advice: Advice): string
   /** What OpenAPI says of these bodies, and of those of a 422. */
@@ -56,6 +56,7 @@ const RETRY_AFTER_S = 5
 export function errorAnswer(
   error: unknown,
   shape: ErrorShape,
+  hint?: string,
 ): { status: number; body: string; headers: Record<string, string> } {
   const status = error instanceof AppError ? STATUS[error.code] : 500
   const typed: Record<string, string> = shape.contentType ? { 'content-type': shape.contentType } : {}
@@ -72,7 +73,7 @@ export function errorAnswer(
   if (code === 'range') headers['content-range'] = String(details)
   if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
-  const body = shape.body(status, error.message + advice, details)
+  const body = shape.body(status, error.message + advice, details, hint)
   return { status: shape.status?.(status) ?? status, body, headers }
 }
 

@@ -63,9 +63,16 @@ export const ProviderParam = providerParam('Provider code, as GET /api/v1/provid
 
 export const AmountParam = amountParam({ description: 'Decimal number greater than 0' })
 
+const RATE_TYPES = ['compra', 'venta', 'referencia'] as const
+
 export const RateTypeParam = v.pipe(
-  v.picklist(['compra', 'venta', 'referencia'], FAULTS.rate_type),
-  v.metadata({ description: 'Which side of a pair that has two; a pair with one rate is taken as it is' }),
+  v.string(),
+  v.metadata({
+    description: 'Which side of a pair that has two, in any case; a pair with one rate is taken as it is',
+    enum: RATE_TYPES,
+  }),
+  v.toLowerCase(),
+  v.picklist(RATE_TYPES, FAULTS.rate_type),
 )
 
 export const EveryParam = v.pipe(
@@ -87,6 +94,9 @@ export const DialectParam = v.pipe(
   }),
   v.check((text) => text.toLowerCase() === 'es-cr', FAULTS.dialect),
 )
+
+/** A further name of a parameter: read, and not described. */
+export const DialectSynonymParam = v.pipe(DialectParam, v.metadata({ synonym: true }))
 
 export const DecimalSignParam = v.pipe(
   v.picklist(['.', ','], FAULTS.decimal_sign),

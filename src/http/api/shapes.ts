@@ -22,3 +22,13 @@ export const RoundedTo = v.optional(
 export const AsOfOut = v.optional(
   v.pipe(Instant, v.metadata({ description: 'The instant of `as_of`, where it was given' })),
 )
+
+/** Beside the text of an error. */
+export const Hint = v.optional(
+  v.pipe(
+    v.string(),
+    v.metadata({
+      description: 'The path that was probably meant, or which credential was sent and which is needed',
+    }),
+  ),
+)

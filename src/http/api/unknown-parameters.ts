@@ -4,8 +4,9 @@
 import { editDistance } from '../../edit-distance.ts'
 import type { ValidationItem } from './errors.ts'
 
-// What a parameter of ours is called in other APIs, and in Spanish.
-const SYNONYMS = new Map([
+// The names of our parameters in other APIs and in Spanish. Undefined: a name of another sense than the parameter with
+// similar letters, such as `decimals` (of rounding) beside `decimal` (the sign of CSV).
+const SENSES = new Map<string, string | undefined>([
   ['date', 'on'],
   ['day', 'on'],
   ['fecha', 'on'],
@@ -15,6 +16,17 @@ const SYNONYMS = new Map([
   ['since', 'from'],
   ['hasta', 'to'],
   ['until', 'to'],
+  ['start', 'from'],
+  ['end', 'to'],
+  ['interval', 'every'],
+  ['period', 'every'],
+  ['step', 'every'],
+  ['top', 'limit'],
+  ['decimals', undefined],
+  ['precision', undefined],
+  ['set', undefined],
+  ['state', undefined],
+  ['status', undefined],
 ])
 const LONGEST_SHOWN = 60
 
@@ -50,8 +62,10 @@ function advice(name: string, known: readonly string[]): string {
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_SHOWN) return undefined
   const word = name.toLowerCase()
-  const synonym = SYNONYMS.get(word)
-  if (synonym !== undefined && known.includes(synonym)) return synonym
+  if (SENSES.has(word)) {
+    const meant = SENSES.get(word)
+    return meant !== undefined && known.includes(meant) ? meant : undefined
+  }
   let best: string | undefined
   let least = Number.POSITIVE_INFINITY
   for (const one of known) {

@@ -12,38 +12,47 @@ const Id = v.pipe(v.number(), v.integer())
 const place = { next_after: Id, has_more: v.boolean() }
 const status = v.literal('success')
 
-const CompaniesOut = v.object({
-  status,
-  companies: v.array(v.object({ id: Id, name: v.string() })),
-  ...place,
-})
+const CompaniesOut = v.pipe(
+  v.object({
+    status,
+    companies: v.array(v.object({ id: Id, name: v.string() })),
+    ...place,
+  }),
+  v.title('CompanyPage'),
+)
 
-const AgentsOut = v.object({
-  status,
-  company_id: Id,
-  agents: v.array(
-    v.object({
-      id: Id,
-      name: v.string(),
-      description: v.pipe(v.string(), v.description('As plain text')),
-      active: v.pipe(v.boolean(), v.description('Only an active one can be given documents')),
-    }),
-  ),
-  ...place,
-})
+const AgentsOut = v.pipe(
+  v.object({
+    status,
+    company_id: Id,
+    agents: v.array(
+      v.object({
+        id: Id,
+        name: v.string(),
+        description: v.pipe(v.string(), v.description('As plain text')),
+        active: v.pipe(v.boolean(), v.description('Only an active one can be given documents')),
+      }),
+    ),
+    ...place,
+  }),
+  v.title('AgentPage'),
+)
 
-const OwnersOut = v.object({
-  status,
-  company_id: Id,
-  owners: v.array(
-    v.object({
-      id: Id,
-      name: v.string(),
-      company_id: v.pipe(v.nullable(Id), v.description('null: it may own documents of any company')),
-    }),
-  ),
-  ...place,
-})
+const OwnersOut = v.pipe(
+  v.object({
+    status,
+    company_id: Id,
+    owners: v.array(
+      v.object({
+        id: Id,
+        name: v.string(),
+        company_id: v.pipe(v.nullable(Id), v.description('null: it may own documents of any company')),
+      }),
+    ),
+    ...place,
+  }),
+  v.title('OwnerPage'),
+)
 
 const params = v.object({ id: idParam('Id of the company') })
 const query = v.object(ASCENDING_PARAMETERS)

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot'
 import type { ErrorShape } from '../api/errors.ts'
+import { Hint } from '../api/shapes.ts'
 
 /** Of an upload with bad documents: the first 1,000, and how many there are. */
 const DocumentFaultOut = v.object({
@@ -14,6 +15,7 @@ const ErrorOut = v.pipe(
   v.looseObject({
     status: v.picklist(['error', 'not found']),
     message: v.string(),
+    hint: Hint,
     errors: v.optional(v.array(DocumentFaultOut)),
     errors_total: v.optional(v.pipe(v.number(), v.integer())),
   }),
@@ -22,9 +24,12 @@ const ErrorOut = v.pipe(
 
 export const DOCUMENTS_ERRORS: ErrorShape = {
   challenge: 'Bearer',
-  body(status, message, details) {
+  body(status, message, details, hint) {
     const { errors, errors_total } = isRecord(details) ? details : {}
-    return JSON.stringify({ status: status === 404 ? 'not found' : 'error', message, errors, errors_total })
+    return JSON.stringify({
+      status: status === 404 ? 'not found' : 'error',
+      ...{ message, hint, errors, errors_total },
+    })
   },
   schema: ErrorOut,
   invalid: ErrorOut,

@@ -3,6 +3,7 @@
 import type { Api, Credentials } from '../api/api.ts'
 import { type AnyEndpoint, refusesUnknown } from '../api/endpoint.ts'
 import { mediaTypeOf } from '../api/forms.ts'
+import { answerExample, type RequestExample, requestExample } from './examples.ts'
 import { REQUEST_HEADERS, type ResponseHeader, refsOf } from './headers.ts'
 import { type JsonSchema, jsonSchema, type Schemas } from './schemas.ts'
 
@@ -27,6 +28,11 @@ const OF_BODIES = {
 export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, id: string): JsonSchema {
   const needed = endpoint.open ? undefined : api.credentials
   const { summary, about = summary } = endpoint
+  const example = requestExample(endpoint.path, endpoint.method)
+  const withExample = (parameter: JsonSchema) => {
+    const value = example.parameters[String(parameter.name)]
+    return value === undefined ? parameter : { ...parameter, example: value }
+  }
   return {
     operationId: id,
     summary,
@@ -34,11 +40,13 @@ export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, i
     tags: [endpoint.tag ?? api.tag ?? 'Operation'],
     security: needed ? [{ [needed.name]: [] }] : [],
     parameters: [
-      ...(endpoint.params ? parametersOf('path', endpoint.params) : namedIn(endpoint.path)),
-      ...parametersOf('query', endpoint.query),
-      ...Object.entries(endpoint.takes ?? {}).map(([name, description]) =>
-        textParameter('query', name, description),
-      ),
+      ...[
+        ...(endpoint.params ? parametersOf('path', endpoint.params) : namedIn(endpoint.path)),
+        ...parametersOf('query', endpoint.query),
+        ...Object.entries(endpoint.takes ?? {}).map(([name, description]) =>
+          textParameter('query', name, description),
+        ),
+      ].map(withExample),
       ...(endpoint.reads ?? []).map((name) => ({
         name,
         in: 'header',
@@ -46,19 +54,30 @@ export function operationOf(endpoint: AnyEndpoint, api: Api, schemas: Schemas, i
         ...REQUEST_HEADERS[name],
       })),
     ],
-    ...(endpoint.body ? { requestBody: bodyOf(endpoint, schemas) } : {}),
-    responses: responsesOf(endpoint, api, needed, schemas),
+    ...(endpoint.body ? { requestBody: bodyOf(endpoint, schemas, example) } : {}),
+    responses: withAnswer(id, responsesOf(endpoint, api, needed, schemas)),
   }
 }
 
-function bodyOf(endpoint: AnyEndpoint, schemas: Schemas) {
+/** The real answer to the example of an operation, in its 200. */
+function withAnswer(id: string, responses: Responses): Responses {
+  const example = answerExample(id)
+  const content = responses[200]?.content as Record<string, JsonSchema> | undefined
+  const described = example && content?.[example.type]
+  if (described) described.example = example.value
+  return responses
+}
+
+function bodyOf(endpoint: AnyEndpoint, schemas: Schemas, example: RequestExample) {
   const { body, bodyTypes = [JSON_ONLY], rawBody, about, summary } = endpoint
   const schema = body && schemas.of(body)
+  const exampleOf = (type: string) =>
+    example.body?.[type] === undefined ? {} : { example: example.body[type] }
   return {
     description: about ?? summary,
     required: true,
     content: {
-      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
+      ...Object.fromEntries(bodyTypes.map((type) => [type, { schema, ...exampleOf(type) }])),
       ...(rawBody ? BYTES : {}),
     },
   }
@@ -137,7 +156,8 @@ function headersOf(status: string): JsonSchema {
 function parametersOf(where: 'path' | 'query', schema: AnyEndpoint['params']): JsonSchema[] {
   if (!schema) return []
   const { properties = {}, required = [] } = jsonSchema(schema)
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...rest }]) => {
+  const shown = Object.entries(properties as Record<string, JsonSchema>).filter(([, one]) => !one.synonym)
+  return shown.map(([name, { description, examples: _, ...rest }]) => {
     // A default is the text that a client would have sent; here it has the type that is described.
     if (rest.type !== 'string' && typeof rest.default === 'string') rest.default = JSON.parse(rest.default)
     return { name, in: where, required: (required as string[]).includes(name), description, schema: rest }

@@ -18,9 +18,12 @@ const SecretIn = v.object({
   secret: v.optional(v.pipe(v.string(), v.description('A key (cbk_…) or a token (cbt_…)'))),
   code: v.optional(v.pipe(Code, v.description('Instead of it the code of a link'))),
 })
-const PageOut = v.object({
-  page: v.pipe(v.string(), v.description('To be sent as X-Cambista-Page; the other half is the cookie')),
-})
+const PageOut = v.pipe(
+  v.object({
+    page: v.pipe(v.string(), v.description('To be sent as X-Cambista-Page; the other half is the cookie')),
+  }),
+  v.title('SignedIn'),
+)
 const TokenOut = v.object({
   name: v.string(),
   allow: v.array(v.string()),
@@ -46,14 +49,17 @@ const WRONG = {
   429: 'Too many wrong secrets in a minute',
 }
 const held = { key: v.nullable(v.object({ name: v.string() })), token: v.nullable(TokenOut) }
-const SessionOut = v.object(held)
-const CodeOut = v.object({
-  ...held,
-  company: v.pipe(
-    v.nullable(v.object({ id: Id, name: v.string() })),
-    v.description('The one that the token is for; null: all, or there is no token'),
-  ),
-})
+const SessionOut = v.pipe(v.object(held), v.title('Session'))
+const CodeOut = v.pipe(
+  v.object({
+    ...held,
+    company: v.pipe(
+      v.nullable(v.object({ id: Id, name: v.string() })),
+      v.description('The one that the token is for; null: all, or there is no token'),
+    ),
+  }),
+  v.title('LoginCode'),
+)
 
 /** The API, and how the others find the session of a request. */
 export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
@@ -117,7 +123,7 @@ export function pageApi(deps: SignInDeps): { api: Api; sessionOf: SessionOf } {
         summary:
           'A URL that opens one PDF in a tab of its own, or gives an export as a file: once, within a minute',
         body: TicketIn,
-        answer: v.object({ url: v.string() }),
+        answer: v.pipe(v.object({ url: v.string() }), v.title('Ticket')),
         notFound: 'Document not found',
         gone: 'The content was lost',
         refusals: { 415: 'The document is not a PDF, or the body not application/json' },

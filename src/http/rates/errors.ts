@@ -2,6 +2,7 @@
 
 import * as v from 'valibot'
 import type { ErrorShape } from '../api/errors.ts'
+import { Hint } from '../api/shapes.ts'
 
 const HTTPValidationError = v.pipe(
   v.object({
@@ -20,12 +21,13 @@ const HTTPValidationError = v.pipe(
 
 export const RATES_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
-  body: (status, message, details) => JSON.stringify({ detail: status === 422 ? details : message }),
+  body: (status, message, details, hint) =>
+    JSON.stringify({ detail: status === 422 ? details : message, hint }),
   advise(advice) {
     if (advice.about === 'providers' || advice.about === 'series') return `; see /api/v1/${advice.about}`
     if (advice.about !== 'conversion') return ''
     return `: /api/v1/convert?amount=1&from=${advice.from}&to=${advice.to} inverts and chains pairs`
   },
-  schema: v.pipe(v.object({ detail: v.string() }), v.title('HTTPError')),
+  schema: v.pipe(v.object({ detail: v.string(), hint: Hint }), v.title('HTTPError')),
   invalid: HTTPValidationError,
 }

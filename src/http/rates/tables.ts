@@ -5,7 +5,13 @@ import * as v from 'valibot'
 import type { IsoDate } from '../../dates.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import type { Form } from '../api/forms.ts'
-import { DecimalSignParam, DialectParam, SeparatorParam, sameSigns } from '../api/params.ts'
+import {
+  DecimalSignParam,
+  DialectParam,
+  DialectSynonymParam,
+  SeparatorParam,
+  sameSigns,
+} from '../api/params.ts'
 import { type StoredDeps, type StoredEndpoint, storedEndpoint } from '../api/stored.ts'
 import { textParts } from '../api/text-parts.ts'
 import {
@@ -36,7 +42,7 @@ export type Table<T, A> = {
 
 const DIALECT = {
   dialect: v.optional(DialectParam),
-  dialecto: v.optional(DialectParam),
+  dialecto: v.optional(DialectSynonymParam),
   decimal: v.optional(DecimalSignParam),
   sep: v.optional(SeparatorParam),
 }

@@ -55,7 +55,10 @@ const HealthOut = v.pipe(
   v.title('Health'),
 )
 
-const Up = v.object({ status: v.string(), detail: v.optional(v.array(v.string())) })
+const Up = v.pipe(
+  v.object({ status: v.string(), detail: v.optional(v.array(v.string())) }),
+  v.title('ServerState'),
+)
 
 export type HealthDeps = HealthQuestion & {
   db: Db

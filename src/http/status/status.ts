@@ -49,24 +49,27 @@ const BackupOut = v.object({
   ),
 })
 
-const StatusOut = v.object({
-  version: v.string(),
-  status: described(v.picklist(['ok', 'degraded']), 'That of health'),
-  reasons: v.array(v.string()),
-  providers: v.array(ProviderOut),
-  storage: v.object({
-    rates: Count,
-    documents: Count,
-    contents: described(Count, 'Contents of documents, each counted once'),
-    content_bytes: Count,
-    free_bytes: described(
-      v.optional(Count),
-      'Space left on the disk of the data directory; absent where contents are kept elsewhere',
-    ),
+const StatusOut = v.pipe(
+  v.object({
+    version: v.string(),
+    status: described(v.picklist(['ok', 'degraded']), 'That of health'),
+    reasons: v.array(v.string()),
+    providers: v.array(ProviderOut),
+    storage: v.object({
+      rates: Count,
+      documents: Count,
+      contents: described(Count, 'Contents of documents, each counted once'),
+      content_bytes: Count,
+      free_bytes: described(
+        v.optional(Count),
+        'Space left on the disk of the data directory; absent where contents are kept elsewhere',
+      ),
+    }),
+    backup: described(v.nullable(BackupOut), 'null: the server makes none'),
+    runs: described(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
   }),
-  backup: described(v.nullable(BackupOut), 'null: the server makes none'),
-  runs: described(v.array(SyncRunOut), 'The last 20 syncs, newest first'),
-})
+  v.title('Status'),
+)
 
 export type StatusDeps = HealthQuestion & {
   db: Db

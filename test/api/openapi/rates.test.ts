@@ -24,7 +24,7 @@ const DEFAULTS = { provider: 'bccr', base: 'USD', quote: 'CRC', type: 'venta', l
 const AS_OF = 'as_of date-time'
 
 /** Wherever CSV is answered. */
-const DIALECT = ['dialect string', 'dialecto string', 'decimal .|,', 'sep ,|;|\t']
+const DIALECT = ['dialect string', 'decimal .|,', 'sep ,|;|\t']
 
 // The contract's tables: name, place, whether required, type, default.
 const PARAMETERS: Record<string, string[]> = {

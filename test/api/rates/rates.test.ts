@@ -108,6 +108,16 @@ test('reads currencies in any case and answers in upper case', async () => {
   }
 })
 
+test('/convert and /history read type in any case and answer in lower case', async () => {
+  for (const path of ['/api/v1/convert?amount=1&from=USD&to=CRC', '/api/v1/history?base=USD&quote=CRC']) {
+    for (const type of ['VENTA', 'Compra']) {
+      const answer = await app.json<{ rate_type: string }>(`${path}&type=${type}`)
+      assert.deepEqual(answer, await app.json(`${path}&type=${type.toLowerCase()}`))
+      assert.equal(answer.rate_type, type.toLowerCase())
+    }
+  }
+})
+
 const missing: [title: string, query: string, words: RegExp][] = [
   ['a pair against its direction', '?base=CRC&quote=USD', /CRC\/USD/],
   ['a pair that only a chain would give', '?base=JPY&quote=CRC', /JPY\/CRC/],
