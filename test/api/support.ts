@@ -104,8 +104,9 @@ export async function detailOf(app: TestApp, path: string, status: number): Prom
   const response = await app.get(path)
   const body = await response.text()
   assert.equal(response.status, status, `${path}: ${response.status} ${body}`)
-  const { detail, ...rest } = JSON.parse(body) as { detail: string }
+  const { detail, hint, ...rest } = JSON.parse(body) as { detail: string; hint?: string }
   assert.deepEqual(rest, {})
+  assert.ok(hint === undefined || [401, 404].includes(status), hint)
   assert.ok(typeof detail === 'string' && detail !== '', body)
   return detail
 }
