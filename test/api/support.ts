@@ -106,7 +106,7 @@ export async function detailOf(app: TestApp, path: string, status: number): Prom
   assert.equal(response.status, status, `${path}: ${response.status} ${body}`)
   const { detail, hint, ...rest } = JSON.parse(body) as { detail: string; hint?: string }
   assert.deepEqual(rest, {})
-  assert.ok(hint === undefined || [401, 404].includes(status), hint)
+  assert.ok(hint === undefined || [401, 404].includes(status), `a hint in a ${status}`)
   assert.ok(typeof detail === 'string' && detail !== '', body)
   return detail
 }
