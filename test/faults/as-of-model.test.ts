@@ -169,9 +169,9 @@ async function note(world: RatesWorld, past: Past): Promise<void> {
   ]
   const witnesses: State['witnesses'] = []
   for (const path of paths) {
-    const { status, body } = await answerTo(world, path)
+    const { status, body, notes } = await answerTo(world, path)
     const detail = String((body as { detail?: unknown }).detail)
-    const expected: Expected = status === 200 ? { status, body } : { status: 404, details: [detail] }
+    const expected: Expected = status === 200 ? { status, body, notes } : { status: 404, details: [detail] }
     witnesses.push({ path, expected })
   }
   past.states.push({ at: clock.now.getTime(), models: world.models.map(copyOfModel), witnesses })
@@ -194,7 +194,7 @@ async function askThen(world: RatesWorld, past: Past): Promise<void> {
       expected: [{ status: 404, details: [words] }],
     })
   }
-  const expected = state?.models.map((model) => expectedOf(model, question)) ?? []
+  const expected = state?.models.map((model) => expectedOf(model, question, dayOfInstant(asOf))) ?? []
   const path = pathOf(question)
   await compareAsOf(world, { path, asOf, expected })
   // Today is the day of the instant.

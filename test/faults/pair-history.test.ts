@@ -47,7 +47,7 @@ test(`${REQUESTS} random histories of pairs are exact`, async (t) => {
   const app = await startGround(t, random)
   const store = await storeOf(app)
   const currencies = [...new Set(store.flatMap(({ base, quote }) => [base, quote]))]
-  const seen = { points: 0, partial: 0, rounded: 0, crosses: 0, unknown: 0 }
+  const seen = { points: 0, holes: 0, partial: 0, rounded: 0, crosses: 0, unknown: 0 }
   for (let at = 0; at < REQUESTS; at += 1) {
     const request = requestOf(random, currencies)
     const path = `/api/v1/history?${new URLSearchParams(request)}`
@@ -63,9 +63,12 @@ test(`${REQUESTS} random histories of pairs are exact`, async (t) => {
     const dollar = legs.find(({ series }) => series.side !== 'referencia')
     const { type: _, from, to, ...asked } = request
     const about = { rate_type: dollar?.series.side ?? 'referencia', date_from: from, date_to: to }
-    const expected = { provider: 'bccr', ...asked, ...about, count: points.length, points }
+    const holes = holesOf(legs, request)
+    const missing = holes.length > 0 && { holes }
+    const expected = { provider: 'bccr', ...asked, ...about, count: points.length, ...missing, points }
     assert.deepEqual(answer, expected, path)
     seen.points += points.length
+    seen.holes += holes.length
     seen.partial += points.filter(({ partial }) => partial).length
     seen.rounded += points.filter(({ rounded_to }) => rounded_to !== undefined).length
     if (legs.length > 1 && points.length > 0) seen.crosses += 1
@@ -176,6 +179,32 @@ function legsOf(store: readonly Series[], { base, quote, type }: Request): Leg[]
   if (base === quote) return []
   const legs = isPair(base, quote) ? [leg(base, quote)] : [leg(base, 'USD'), leg('USD', quote)]
   return legs.every((one) => one !== undefined) ? legs : undefined
+}
+
+/** Days of the range that a leg was not asked for, before its newest covered day (decisions 2.6, lists). */
+function holesOf(legs: readonly Leg[], { from, to }: Request): { from: IsoDate; to: IsoDate }[] {
+  const begins = legs.map(({ series }) => beginOf(series))
+  const newest = legs.map(({ series }) => [...series.covered].reduce((a, b) => (a > b ? a : b), ''))
+  const holes: { from: IsoDate; to: IsoDate }[] = []
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    const isMissing = legs.some(
+      ({ series }, at) => !series.covered.has(day) && day < (newest[at] ?? '') && day >= (begins[at] ?? ''),
+    )
+    if (!isMissing) continue
+    const last = holes.at(-1)
+    if (last && addDays(last.to, 1) === day) last.to = day
+    else holes.push({ from: day, to: day })
+  }
+  return holes
+}
+
+/** The first day of a history: the dollar's is known, another's is that of its value after 366 covered days without. */
+function beginOf({ side, values, covered }: Series): IsoDate {
+  if (side !== 'referencia') return '1983-01-01'
+  const first = [...values.keys()].toSorted()[0] ?? ''
+  if (first === '') return ''
+  for (let back = 1; back <= 366; back += 1) if (!covered.has(addDays(first, -back))) return ''
+  return first
 }
 
 function pointsOf(legs: readonly Leg[], { from, to, every, stat }: Request) {

@@ -30,6 +30,9 @@ export type SeriesFilter = {
 /** The value of one series on a day. */
 export type SeriesRate = { provider: string; series: SeriesRow; point: RatePoint }
 
+/** The values of a day, by id, and the ids of the series without one because days were not synchronized. */
+export type RatesOfDay = { rates: SeriesRate[]; leftOut: number[] }
+
 /** The values of a series: in its column from index `first` to before `end`. */
 export type SeriesHistory = {
   provider: string
@@ -92,23 +95,27 @@ export function latestRates(
 
 /**
  * The values on a day of the series that pass the filter, by id: the last on or before it, or with `exact` only that
- * very day's. A series without one, or with a hole before the day, is left out.
+ * very day's. A series without one, or with a hole before the day, has none.
  */
 export function ratesOn(
   snapshot: RateSnapshot,
   { day, exact, ...filter }: SeriesFilter & { day: IsoDate; exact: boolean },
-): SeriesRate[] | Promise<SeriesRate[]> {
+): RatesOfDay | Promise<RatesOfDay> {
   const series = seriesIn(snapshot, filter)
   const codes = new Map(snapshot.providers.map(({ id, code }) => [id, code]))
   return withColumns(snapshot, series, (columns) => {
     const rates: SeriesRate[] = []
+    const leftOut: number[] = []
     for (const [at, one] of series.entries()) {
       const column = columns[at] ?? EMPTY
       const point = exact ? rateOn(column, day, true) : knownRateOn(column, snapshot.coveredOf(one.id), day)
-      if (!point || 'hole' in point) continue
-      rates.push({ provider: codes.get(one.provider_id) ?? '', series: one, point })
+      if (point && !('hole' in point)) {
+        rates.push({ provider: codes.get(one.provider_id) ?? '', series: one, point })
+      } else if (point || holesOf([seriesDays(snapshot, one, column)], { from: day, to: day })?.length) {
+        leftOut.push(one.id)
+      }
     }
-    return rates
+    return { rates, leftOut }
   })
 }
 

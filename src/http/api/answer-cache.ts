@@ -9,6 +9,7 @@ import type { H3Event } from 'h3'
 import { VERSION } from '../../assets.ts'
 import { type CacheStats, createLruCache, type LruCache } from '../../lru.ts'
 import { createTurns, type Turns } from '../../turns.ts'
+import { acceptsCoding } from './accept.ts'
 import type { Reply } from './endpoint.ts'
 import { chunksOf, type TextParts, wholeOrParts } from './text-parts.ts'
 
@@ -131,7 +132,7 @@ function negotiated(event: H3Event, { tag, contentType, headers: own }: Head, is
   const held = method === 'POST' ? null : sent.get('if-none-match') // a 304 is for GET and HEAD
   const named = held && [`"${tag}"`, `"${tag}-gzip"`].find((etag) => matchesTag(held, etag))
   if (named) return { isHeld: true, takesGzip: false, headers: headersOf(named, own) }
-  const takesGzip = isLong && takes(sent.get('accept-encoding'), 'gzip')
+  const takesGzip = isLong && acceptsCoding(sent.get('accept-encoding'), 'gzip')
   const headers = headersOf(takesGzip ? `"${tag}-gzip"` : `"${tag}"`, own)
   const isHeld = held?.trim() === '*' // which stands for any answer there is
   if (!isHeld) headers['content-type'] = contentType
@@ -145,15 +146,6 @@ function headersOf(etag: string, own: Readonly<Record<string, string>>): Record<
 
 function sizeOf(key: string, { body, packed }: KeptAnswer): number {
   return ENTRY_BYTES + key.length + body.length + (packed?.length ?? 0)
-}
-
-/** Whether an Accept-Encoding header admits the coding. */
-export function takes(accepted: string | null, coding: string): boolean {
-  for (const one of accepted?.split(',') ?? []) {
-    const [name, ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
-    if (name === coding) return !parameters.some((part) => /^q=0(\.0*)?$/.test(part))
-  }
-  return false
 }
 
 /** Whether an If-None-Match header names the tag, by weak comparison (RFC 9110, 13.1.2). */

@@ -33,6 +33,10 @@ const MAY_READ = [
   'Content-Encoding',
   'Allow',
   'Retry-After',
+  'X-Holes',
+  'X-Left-Out',
+  'X-Future',
+  'X-Ends-At',
 ]
 const KEEP_PREFLIGHT_S = 7200 // the most that Chrome keeps it
 

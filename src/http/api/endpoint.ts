@@ -19,6 +19,8 @@ export type RequestHeader =
   | 'Content-Digest'
   | 'Repr-Digest'
 
+export type SentHeader = 'X-Holes' | 'X-Left-Out' | 'X-Future'
+
 /** The parameters of a query string by name. There are no others: one that is not here is refused (decisions 1.5). */
 export type QuerySchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
 
@@ -51,6 +53,8 @@ export type Endpoint<Q extends QuerySchema, P extends v.GenericSchema> = {
   rawBody?: boolean
   /** The headers that it reads. */
   reads?: readonly RequestHeader[]
+  /** Headers of a 200 that are its own. */
+  sends?: readonly SentHeader[]
   /** What a 200 holds. */
   answer: v.GenericSchema
   /** Whether a 200 holds bytes instead of JSON. */

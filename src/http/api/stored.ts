@@ -29,7 +29,7 @@ export type StoredEndpoint<Q extends QuerySchema, P extends v.GenericSchema, A, 
    * The effective parameters, with what stands for those that were not given. An answer is kept under these, so that
    * `as_of` is among them where the endpoint has it.
    */
-  effective(given: v.InferOutput<Q> & v.InferOutput<P>, today: IsoDate): A
+  effective(given: v.InferOutput<Q> & v.InferOutput<P>, today: IsoDate, form: string): A
   find(snapshot: RateSnapshot, asked: NoInfer<A>): T | Promise<T>
   forms: Forms<NoInfer<T>, NoInfer<A>>
 }
@@ -52,15 +52,18 @@ export function storedEndpoint<Q extends QuerySchema, P extends v.GenericSchema,
       const now = clock()
       const today = todayIn(() => now)
       const asOf = instantOf(query, now)
-      const asked = effective(Object.assign({}, params, query), asOf ? todayIn(() => asOf) : today)
-      const { name, contentType, encode } = formOf(event)
+      const { name, contentType, encode, headers } = formOf(event)
+      const asked = effective(Object.assign({}, params, query), asOf ? todayIn(() => asOf) : today, name)
       const key = `${endpoint.path} ${name} ${JSON.stringify(asked)}`
       return cache.read((snapshot) => {
         const make = () => {
           const found = asOf
             ? past.read(snapshot, asOf.getTime(), (then) => find(then, asked))
             : find(snapshot, asked)
-          const made = (value: T): Made => ({ body: encode(value, asked) })
+          const made = (value: T): Made => {
+            const body = encode(value, asked)
+            return headers ? { body, headers: headers(value, asked) } : { body }
+          }
           return found instanceof Promise ? found.then(made) : made(found)
         }
         const reply = answers.reply(event, snapshot, { key, contentType, make })

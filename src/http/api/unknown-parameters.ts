@@ -2,7 +2,8 @@
 // `on` must not get today's rate with a 200. What an endpoint has is what its schema declares, and nothing else.
 
 import { editDistance } from '../../edit-distance.ts'
-import type { ValidationItem } from './errors.ts'
+import type { AppError } from '../../errors.ts'
+import { invalidParameters, type ValidationItem } from './errors.ts'
 
 // The names of our parameters in other APIs and in Spanish. Undefined: a name of another sense than the parameter with
 // similar letters, such as `decimals` (of rounding) beside `decimal` (the sign of CSV).
@@ -50,6 +51,17 @@ export function addUnknown(
     const msg = `there is no parameter ${shown(name)}: ${advice(name, known)}`
     faults.push({ loc: ['query', name], msg, type: 'unknown', input: sent[name] })
   }
+}
+
+/** The 422 for parameters that only another form of the answer has. */
+export function unknownParameters(
+  sent: Readonly<Record<string, string | undefined>>,
+  known: readonly string[],
+): AppError {
+  const items: ValidationItem[] = []
+  const values = Object.entries(sent).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  addUnknown(Object.fromEntries(values), known, items)
+  return invalidParameters(items.map((item) => ({ ...item, msg: `${item.msg} (${item.loc[1]} is of CSV)` })))
 }
 
 function advice(name: string, known: readonly string[]): string {

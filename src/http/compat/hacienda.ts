@@ -103,7 +103,7 @@ function historyRow({ day, compra, venta }: DaySides) {
 
 async function dollarOn(snapshot: RateSnapshot, { day, dates }: Query): Promise<Dollar | undefined> {
   const pair = { provider: PROVIDER, base: 'USD', quote: 'CRC' }
-  const found = await ratesOn(snapshot, { ...pair, day, exact: false })
+  const { rates: found } = await ratesOn(snapshot, { ...pair, day, exact: false })
   const valued = (side: Side): Valued | undefined => {
     const { point } = found.find(({ series }) => series.rate_type === side) ?? {}
     return point && { fecha: written(point.rate_date, dates, ' 00:00:00'), valor: rawNumber(point.value) }

@@ -44,6 +44,17 @@ export const RESPONSE_HEADERS = {
     schema: TEXT,
   },
   'Accept-Ranges': { description: 'That ranges of bytes may be asked for', schema: TEXT },
+  'X-Holes': {
+    description:
+      'Of CSV and NDJSON: days of the range that were not synchronized, such as 2024-02-20..2024-03-04; unknown with as_of ' +
+      'before the record of them',
+    schema: TEXT,
+  },
+  'X-Left-Out': {
+    description: 'Ids of series that are left out over days that were not synchronized',
+    schema: TEXT,
+  },
+  'X-Future': { description: 'true where `on` is after tomorrow', schema: TEXT },
   'Content-Disposition': { description: 'The name to save it by', schema: TEXT },
 } as const
 

@@ -131,6 +131,7 @@ function responsesOf(
 function answerOf(endpoint: AnyEndpoint, schemas: Schemas): JsonSchema {
   const headers: ResponseHeader[] = ['X-Request-Id']
   if (endpoint.reads?.includes('If-None-Match')) headers.push('ETag', 'Age')
+  if (endpoint.sends) headers.push(...endpoint.sends)
   if (endpoint.binary) headers.push('Accept-Ranges', 'Content-Disposition')
   return { description: 'The answer', headers: refsOf(headers), content: contentOf(endpoint, schemas) }
 }

@@ -7,7 +7,8 @@ import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { pageFiles } from '../../assets.ts'
 import { AppError } from '../../errors.ts'
-import { matchesTag, takes } from '../api/answer-cache.ts'
+import { acceptsCoding } from '../api/accept.ts'
+import { matchesTag } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import { get, type Reply } from '../api/endpoint.ts'
 import { nodeOf } from '../api/send.ts'
@@ -126,7 +127,7 @@ function replyWith(
 ): Reply {
   const { headers: sent } = event.req
   const held = sent.get('if-none-match') ?? ''
-  const isPacked = takes(sent.get('accept-encoding'), 'gzip')
+  const isPacked = acceptsCoding(sent.get('accept-encoding'), 'gzip')
   const [etag, other] = isPacked ? [`"${tag}-gzip"`, `"${tag}"`] : [`"${tag}"`, `"${tag}-gzip"`]
   const headers: Record<string, string> = { ...own, etag, vary: 'Accept-Encoding' }
   if (matchesTag(held, etag) || matchesTag(held, other)) return { status: 304, body: '', headers }

@@ -13,6 +13,7 @@ import { createCheck, type Element, FIELDS, type Group } from './batch-check.ts'
 import { readBatch } from './batch-reader.ts'
 import { partsOf, withAmount } from './convert.ts'
 import { RATES_ERRORS } from './errors.ts'
+import { futureField } from './future.ts'
 
 const SLICE = { elements: 500, ms: 4 } // of elements that are all wrong it has far fewer
 
@@ -48,7 +49,7 @@ export async function answerBatch(
     await loadColumnsOf(snapshot, ways)
     return snapshot
   })
-  const answerOf = answererOf(snapshot)
+  const answerOf = answererOf(snapshot, today)
   const answering = slicesOf(elements, (one, at) => (at > 0 ? ',' : '[') + answerOf(one))
   return chunksOf(inTurns(answering), permit)
 }
@@ -78,13 +79,16 @@ async function* chunksOf(slices: AsyncIterable<readonly string[]>, permit: Dispo
 }
 
 /** Answers elements of one snapshot. */
-function answererOf(snapshot: RateSnapshot): (element: Element<Known>) => string {
+function answererOf(snapshot: RateSnapshot, today: IsoDate): (element: Element<Known>) => string {
   const converters = new Map<Group<Known>, Converter>()
   const rateOn = (group: Group<Known>, day: IsoDate): Known => {
     try {
       const convert = converters.getOrInsertComputed(group, ({ way }) => converterOf(snapshot, way))
       const found = convert('1', day)
-      const { before, after } = partsOf(found, { ...group.way, amount: '1', details: true })
+      const { before, after } = partsOf(found, {
+        ...group.way,
+        ...{ amount: '1', details: true, isFuture: futureField({ day, today }) },
+      })
       return { before: before.slice(1), after, rate: found.rate }
     } catch (error) {
       if (!(error instanceof AppError)) throw error

@@ -15,6 +15,7 @@ import {
 } from '../api/params.ts'
 import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import type { StoredDeps } from '../api/stored.ts'
+import { type AskedDay, askedDay, FutureOut, futureField, futureHeaders } from './future.ts'
 import { type Columns, type Table, tableEndpoints } from './tables.ts'
 
 /** What a conversion is of, as texts of a client. */
@@ -58,6 +59,7 @@ export const ConversionOut = v.pipe(
         }),
       ),
     ),
+    future: FutureOut,
     as_of: AsOfOut,
   }),
   v.title('Conversion'),
@@ -77,10 +79,11 @@ export function convertEndpoints(deps: StoredDeps): AnyEndpoint[] {
         as_of: v.optional(AsOfParam),
         details: v.optional(booleanParam('Whether the published values are shown too'), 'false'),
       }),
+      sends: ['X-Future'],
       answer: ConversionOut,
       notFound: 'No data for that pair or date',
       takesUrlKeys: true,
-      effective: ({ on, ...asked }, today) => ({ ...asked, day: on ?? today }),
+      effective: ({ on, ...asked }, today) => ({ ...asked, ...askedDay(on, today) }),
       find: conversionOn,
       forms: [jsonForm(encodeConversion)],
     },
@@ -94,6 +97,8 @@ type Asked = {
   to: string
   amount: string
   details: boolean
+  /** Whether the day is after tomorrow. */
+  isFuture?: true | undefined
   as_of?: string | undefined
 }
 
@@ -103,13 +108,14 @@ const COLUMNS: Columns = {
   rounded_to: 'plain',
 }
 
-const TABLE: Table<Converted, Asked> = {
+const TABLE: Table<Converted, Asked & AskedDay> = {
   columns: ({ details }) => (details ? { ...COLUMNS, legs: 'json' } : COLUMNS),
-  rows: (found, asked) => [conversionOut(found, asked)],
+  rows: (found, asked) => [conversionOut(found, { ...asked, isFuture: undefined })],
+  headers: (_, asked) => futureHeaders(asked),
 }
 
-function encodeConversion(found: Converted, asked: Asked): string {
-  return JSON.stringify(conversionOut(found, asked))
+function encodeConversion(found: Converted, asked: Asked & AskedDay): string {
+  return JSON.stringify(conversionOut(found, { ...asked, isFuture: futureField(asked) }))
 }
 
 /** A conversion as it is answered. */
@@ -127,6 +133,7 @@ export function conversionOut(found: Converted, asked: Asked) {
     via_pivot: found.legs.length > 1,
     rounded_to: found.roundedTo,
     legs: asked.details ? found.legs.map(legOut) : undefined,
+    future: asked.isFuture,
     as_of: asked.as_of,
   }
 }

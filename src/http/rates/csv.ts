@@ -13,20 +13,24 @@ const SEPARATORS = [',', ';', '\t']
 const DECIMAL_SIGNS = ['.', ',']
 
 const BOM = '\ufeff'
+/** The dialect of programs. */
+export const PLAIN: Dialect = { isLocal: false, separator: ',', decimal: '.' }
 const LOCAL: Dialect = { isLocal: true, separator: ';', decimal: ',' }
 
 /**
- * The dialect of this name, whatever the signs, or one with these signs: empty or absent ones are comma and point.
- * Undefined: there is none.
+ * The dialect of a name with the signs that are given instead of its own; without a name comma and point. Empty ones count
+ * as absent. Undefined: there is none.
  */
 export function dialectOf(
   name: string | null | undefined,
   { separator: sep, decimal: sign }: Partial<Record<'separator' | 'decimal', string | null | undefined>>,
 ): Dialect | undefined {
-  if (name !== undefined && name !== null) return name.toLowerCase() === 'es-cr' ? LOCAL : undefined
-  const [separator, decimal] = [sep || ',', sign || '.']
+  const isNamed = name !== undefined && name !== null
+  if (isNamed && name.toLowerCase() !== 'es-cr') return undefined
+  const base = isNamed ? LOCAL : PLAIN
+  const [separator, decimal] = [sep || base.separator, sign || base.decimal]
   const isKnown = SEPARATORS.includes(separator) && DECIMAL_SIGNS.includes(decimal)
-  return isKnown && decimal !== separator ? { isLocal: false, separator, decimal } : undefined
+  return isKnown && decimal !== separator ? { ...base, separator, decimal } : undefined
 }
 
 /** Lines of cells, which are as they shall be shown. */

@@ -6,6 +6,7 @@ import { type Column, roundedAt, valueAt } from '../../domain/rates/column.ts'
 import type { SeriesHistory } from '../../domain/rates/queries.ts'
 import { pointAt, type RatePoint } from '../../domain/rates/rates.ts'
 import { type CacheStats, createLruCache } from '../../lru.ts'
+import { holesField } from './holes.ts'
 
 const BLOCK = 4096 // points, of some 50 bytes
 const KEPT_BYTES = 4 * 1024 * 1024
@@ -47,6 +48,7 @@ export function createHistoryEncoder(): HistoryEncoder {
         date_to: history.to,
         count: end - first,
         as_of: asked?.as_of,
+        holes: holesField(history.holes),
       })
       const points = pointsOf(history, blockOf)
       return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"points":[`), points, END])

@@ -16,6 +16,7 @@ import {
 } from '../api/params.ts'
 import { AsOfOut, Day, DecimalText, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import type { StoredDeps } from '../api/stored.ts'
+import { HolesOut, holesField, holesHeaders } from './holes.ts'
 import { type Table, tableEndpoints } from './tables.ts'
 
 const PairHistoryOut = v.pipe(
@@ -30,6 +31,7 @@ const PairHistoryOut = v.pipe(
     stat: v.picklist(['last', 'mean', 'low', 'high']),
     count: v.pipe(v.number(), v.integer()),
     as_of: AsOfOut,
+    holes: HolesOut,
     points: v.array(
       v.object({
         date: v.pipe(Day, v.metadata({ description: 'The day, or the first one of the period' })),
@@ -58,6 +60,7 @@ type Asked = PairHistoryQuery & { to: string; as_of?: string | undefined }
 const TABLE: Table<PairHistory, Asked> = {
   columns: () => ({ date: 'day', rate_date: 'day', value: 'decimal', partial: 'plain', rounded_to: 'plain' }),
   rows: ({ points }) => points,
+  headers: holesHeaders,
 }
 
 export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
@@ -81,6 +84,7 @@ export function pairHistoryEndpoints(deps: StoredDeps): AnyEndpoint[] {
         stat: v.optional(StatParam, 'last'),
         as_of: v.optional(AsOfParam),
       }),
+      sends: ['X-Holes'],
       answer: PairHistoryOut,
       notFound: 'No such provider, or no way between these currencies',
       takesUrlKeys: true,
@@ -101,6 +105,6 @@ function encodePairHistory(found: PairHistory, asked: Asked): string {
   const { provider, base, quote, from, to, every, stat, as_of } = asked
   return JSON.stringify({
     ...{ provider, base, quote, rate_type: found.rateType, date_from: from, date_to: to, every, stat },
-    ...{ count: points.length, as_of, points },
+    ...{ count: points.length, as_of, holes: holesField(found.holes), points },
   })
 }

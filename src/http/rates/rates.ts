@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { latestRates, ratesOn, type SeriesRate } from '../../domain/rates/queries.ts'
+import { latestRates, type RatesOfDay, ratesOn, type SeriesRate } from '../../domain/rates/queries.ts'
 import type { LatestRates } from '../../domain/rates/rates.ts'
 import { DEFAULT_PROVIDER } from '../../providers/list.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
@@ -8,6 +8,7 @@ import { jsonForm } from '../api/forms.ts'
 import { AsOfParam, booleanParam, CurrencyParam, OnParam, ProviderParam } from '../api/params.ts'
 import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
+import { type AskedDay, askedDay, FutureOut, futureField, futureHeaders } from './future.ts'
 import { type Columns, tableEndpoints } from './tables.ts'
 
 const RateOut = v.pipe(
@@ -41,6 +42,7 @@ const LatestRatesOut = v.pipe(
         v.metadata({ description: 'Sides that are null because their day has not been synchronized' }),
       ),
     ),
+    future: FutureOut,
     as_of: AsOfOut,
   }),
   v.title('LatestRates'),
@@ -67,7 +69,7 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
       answer: LatestRatesOut,
       notFound: 'No data for that pair or date',
       takesUrlKeys: true,
-      effective: ({ on, ...pair }, today) => ({ ...pair, day: on ?? today }),
+      effective: ({ on, ...pair }, today) => ({ ...pair, ...askedDay(on, today) }),
       find: latestRates,
       forms: [jsonForm(encodeLatest)],
     }),
@@ -87,14 +89,15 @@ export function ratesEndpoints(deps: StoredDeps): AnyEndpoint[] {
           quote: v.optional(CurrencyParam),
           exact: v.optional(booleanParam('Only values of that very day'), 'false'),
         }),
+        sends: ['X-Left-Out', 'X-Future'],
         answer: v.array(RateOut),
         notFound: NOT_RECORDED,
         takesUrlKeys: true,
-        effective: ({ on, ...filter }, today) => ({ ...filter, day: on ?? today }),
+        effective: ({ on, ...filter }, today) => ({ ...filter, ...askedDay(on, today) }),
         find: ratesOn,
-        forms: [jsonForm(encodeRates)],
+        forms: [jsonForm(encodeRates, ratesHeaders)],
       },
-      { columns: () => RATE_COLUMNS, rows: (rates) => rates.map(rateRow) },
+      { columns: () => RATE_COLUMNS, rows: ({ rates }) => rates.map(rateRow), headers: ratesHeaders },
     ),
   ]
 }
@@ -104,13 +107,21 @@ const RATE_COLUMNS: Columns = {
   ...{ quote_currency: 'text', rate_type: 'text', rate_date: 'day', value: 'decimal', rounded_to: 'plain' },
 }
 
-type AskedPair = { provider: string; base: string; quote: string; as_of?: string | undefined }
+type AskedPair = AskedDay & { provider: string; base: string; quote: string; as_of?: string | undefined }
 
-function encodeLatest(found: LatestRates, { provider, base, quote, as_of }: AskedPair): string {
-  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...found, as_of })
+function encodeLatest(found: LatestRates, asked: AskedPair): string {
+  const { provider, base, quote, as_of } = asked
+  return JSON.stringify({ provider, pair: `${base}/${quote}`, ...found, future: futureField(asked), as_of })
 }
 
-function encodeRates(rates: readonly SeriesRate[]): string {
+/** Series that are left out over days that were not synchronized, by id; and that the day is in the future. */
+function ratesHeaders({ leftOut }: RatesOfDay, asked: AskedDay): Record<string, string> {
+  const headers = futureHeaders(asked)
+  if (leftOut.length > 0) headers['x-left-out'] = leftOut.join(',')
+  return headers
+}
+
+function encodeRates({ rates }: RatesOfDay): string {
   const texts = rates.map(({ provider, series, point }) => {
     const rounded = point.rounded_to === undefined ? '' : `,"rounded_to":${point.rounded_to}`
     return `${seriesHead(provider, series)},"rate_date":"${point.rate_date}","value":"${point.value}"${rounded}}`

@@ -15,6 +15,7 @@ import {
 import { AsOfOut, Day, DecimalText, Pair, RateTypeOut, RoundedTo } from '../api/shapes.ts'
 import { type StoredDeps, storedEndpoint } from '../api/stored.ts'
 import { type HistoryEncoder, pointsIn } from './history-encoder.ts'
+import { HolesOut, holesHeaders } from './holes.ts'
 import { tableEndpoints } from './tables.ts'
 
 const SeriesOut = v.pipe(
@@ -45,6 +46,7 @@ const SeriesHistoryOut = v.pipe(
     date_to: Day,
     count: v.pipe(v.number(), v.integer()),
     as_of: AsOfOut,
+    holes: HolesOut,
     points: v.array(v.object({ rate_date: Day, value: DecimalText, rounded_to: RoundedTo })),
   }),
   v.title('SeriesHistory'),
@@ -80,6 +82,7 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
           to: v.optional(dateParam('The last day; without it today, in Costa Rica')),
           as_of: v.optional(AsOfParam),
         }),
+        sends: ['X-Holes'],
         answer: SeriesHistoryOut,
         notFound: 'No such series',
         takesUrlKeys: true,
@@ -94,6 +97,7 @@ export function seriesEndpoints(deps: StoredDeps & { histories: HistoryEncoder }
       {
         columns: () => ({ rate_date: 'day', value: 'decimal', rounded_to: 'plain' }),
         rows: pointsIn,
+        headers: holesHeaders,
       },
     ),
   ]

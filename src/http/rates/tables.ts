@@ -14,6 +14,7 @@ import {
 } from '../api/params.ts'
 import { type StoredDeps, type StoredEndpoint, storedEndpoint } from '../api/stored.ts'
 import { textParts } from '../api/text-parts.ts'
+import { unknownParameters } from '../api/unknown-parameters.ts'
 import {
   CSV_TYPE,
   csvLines,
@@ -23,6 +24,7 @@ import {
   dialectOf,
   NDJSON_TYPE,
   ndjsonLines,
+  PLAIN,
   textCell,
 } from './csv.ts'
 
@@ -38,6 +40,8 @@ type Row = Readonly<Record<string, unknown>>
 export type Table<T, A> = {
   columns(asked: A): Columns
   rows(found: T, asked: A): Iterable<Row>
+  /** What the JSON says beside its rows. */
+  headers?(found: T, asked: A): Readonly<Record<string, string>>
 }
 
 const DIALECT = {
@@ -57,24 +61,30 @@ export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSch
   table: Table<NoInfer<T>, NoInfer<A>>,
 ): AnyEndpoint[] {
   const { path, summary, forms, effective } = endpoint
+  const own = Object.keys(endpoint.query?.entries ?? {})
+  const headers = table.headers && { headers: table.headers }
   const csv: Form<T, Described<A>> = {
     name: 'csv',
     contentType: CSV_TYPE,
     encode: (found, asked) => textParts(csvLines(linesOf(table, found, asked), asked.csv ?? PLAIN)),
+    ...headers,
   }
   const ndjson: Form<T, Described<A>> = {
     name: 'ndjson',
     contentType: NDJSON_TYPE,
     encode: (found, asked) => textParts(ndjsonLines(table.rows(found, asked))),
+    ...headers,
   }
   const inDialects = {
     ...endpoint,
     query: v.object({ ...endpoint.query?.entries, ...DIALECT }),
-    effective(given: object, today: IsoDate): Described<A> {
-      const { dialect, dialecto, decimal, sep, ...own } = given as DialectGiven
-      const asked = effective(own as never, today)
+    effective(given: object, today: IsoDate, form: string): Described<A> {
+      const { dialect, dialecto, decimal, sep, ...rest } = given as DialectGiven
       const name = dialect ?? dialecto
-      if (name === undefined && decimal === undefined && sep === undefined) return asked
+      const hasDialect = name !== undefined || decimal !== undefined || sep !== undefined
+      if (hasDialect && form !== 'csv') throw unknownParameters({ dialect, dialecto, decimal, sep }, own)
+      const asked = effective(rest as never, today, form)
+      if (!hasDialect) return asked
       const csv = dialectOf(name, { decimal, separator: sep })
       if (!csv) throw sameSigns(sep ?? '')
       return { ...asked, csv }
@@ -96,8 +106,6 @@ export function tableEndpoints<E extends v.ObjectEntries, P extends v.GenericSch
     }),
   ]
 }
-
-const PLAIN: Dialect = { isLocal: false, separator: ',', decimal: '.' }
 
 function* linesOf<T, A>(table: Table<T, A>, found: T, asked: Described<A>): Iterable<string[]> {
   const columns = Object.entries(table.columns(asked))

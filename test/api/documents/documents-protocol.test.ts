@@ -43,7 +43,8 @@ function check({ status, headers, body }: Answer, expected: number, message?: st
   assert.equal(headers['content-type'], 'application/json; charset=utf-8')
   if (body === '') return // of a HEAD
   const answer = JSON.parse(body)
-  assert.deepEqual(Object.keys(answer), ['status', 'message'])
+  const hasHint = [401, 404].includes(expected) && 'hint' in answer
+  assert.deepEqual(Object.keys(answer), hasHint ? ['status', 'message', 'hint'] : ['status', 'message'])
   assert.equal(answer.status, expected === 404 ? 'not found' : 'error')
   if (message) assert.equal(answer.message, message)
   else assert.ok(answer.message.length > 5)

@@ -87,14 +87,15 @@ const FIELDS: Record<string, string> = {
   '/api/v1/series':
     'id provider_id external_code name base_currency quote_currency rate_type unit? periodicity? ' +
     'first_data_date? enabled',
-  '/api/v1/rates/latest': 'provider pair rate_date compra? venta? referencia? rounded_to? missing? as_of?',
+  '/api/v1/rates/latest':
+    'provider pair rate_date compra? venta? referencia? rounded_to? missing? future? as_of?',
   '/api/v1/rates':
     'provider series_id external_code pair base_currency quote_currency rate_type rate_date value rounded_to?',
   '/api/v1/series/{series_id}/history':
-    'provider series_id external_code pair rate_type date_from date_to count as_of? points',
+    'provider series_id external_code pair rate_type date_from date_to count as_of? holes? points',
   '/api/v1/convert':
-    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs? as_of?',
-  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count as_of? points',
+    'provider rate_date rate_type from_currency to_currency amount rate result path? via_pivot? rounded_to? legs? future? as_of?',
+  '/api/v1/history': 'provider base quote rate_type date_from date_to every stat count as_of? holes? points',
   '/api/v1/sync/runs':
     'id provider_id trigger status date_from? date_to? inserted updated unchanged message? started_at ' +
     'finished_at?',

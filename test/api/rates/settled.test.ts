@@ -29,7 +29,8 @@ async function dollar(app: MemoryApp, on?: string): Promise<Shown> {
   const path = `/rates/latest${on === undefined ? '' : `?on=${on}`}`
   const answer = (await answerTo(app, path)) as Latest
   assert.equal(typeof answer, 'object', `${path}: ${answer}`)
-  const { rate_date, compra, venta, missing, ...rest } = answer
+  const { rate_date, compra, venta, missing, future, ...rest } = answer as Latest & { future?: true }
+  assert.equal(future, on !== undefined && on > addDays(app.clock.today(), 1) ? true : undefined)
   assert.deepEqual(rest, { provider: 'bccr', pair: 'USD/CRC', referencia: null })
   return missing === undefined ? [rate_date, compra, venta] : [rate_date, compra, venta, missing]
 }

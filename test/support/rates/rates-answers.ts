@@ -5,9 +5,15 @@ import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { decimalOf, type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
 import { daysFrom } from './memory-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
+import { FIRST_DAY } from './seeded-bank.ts'
+
+/** Headers that say what an answer cannot, by name. */
+export type Notes = Partial<Record<'x-left-out' | 'x-future', string>>
 
 /** A 404's `details` are the texts that are right; undefined: any. */
-export type Expected = { status: 200; body: unknown } | { status: 404; details: string[] | undefined }
+export type Expected =
+  | { status: 200; body: unknown; notes?: Notes }
+  | { status: 404; details: string[] | undefined }
 
 export type Question =
   | { kind: 'latest'; base: string; quote: string; on: IsoDate }
@@ -39,18 +45,30 @@ export function pathOf(question: Question): string {
   return `/api/v1/${path}?${query.join('&')}`
 }
 
-/** What must be answered. */
-export function expectedOf(model: RatesModel, question: Question): Expected {
+/** What must be answered on a day. */
+export function expectedOf(model: RatesModel, question: Question, today: IsoDate): Expected {
+  const future = 'on' in question && question.on > addDays(today, 1)
   switch (question.kind) {
     case 'latest':
-      return latestOf(model, question)
-    case 'rates':
-      return { status: 200, body: ratesOf(model, question) }
+      return markedFuture(latestOf(model, question), future)
+    case 'rates': {
+      const leftOut = leftOutOf(model, question)
+      const notes: Notes = {
+        ...(leftOut.length > 0 && { 'x-left-out': leftOut.join(',') }),
+        ...(future && { 'x-future': 'true' }),
+      }
+      return { status: 200, body: ratesOf(model, question), notes }
+    }
     case 'history':
       return historyOf(model, question)
     case 'convert':
-      return conversionOf(model, question)
+      return markedFuture(conversionOf(model, question), future)
   }
+}
+
+function markedFuture(expected: Expected, future: boolean): Expected {
+  if (expected.status !== 200 || !future) return expected
+  return { status: 200, body: { ...(expected.body as object), future: true } }
 }
 
 function latestOf({ series }: RatesModel, { base, quote, on }: Question & { kind: 'latest' }): Expected {
@@ -116,6 +134,45 @@ function ratesOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rate
   })
 }
 
+/** The series without a row, of which a day between its last value and `on`, or that day itself, is not synchronized. */
+function leftOutOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rates' }): number[] {
+  return series
+    .filter((one) => {
+      const day = lastDay(one, on)
+      if (day === undefined || exact) return day !== on && unsynchronized(one, on, on).length > 0
+      return holesOf(one, day, on).length > 0
+    })
+    .map(({ id }) => id)
+}
+
+/**
+ * Days of a range that were not synchronized, for lists: those not covered before the newest covered day, or all where none
+ * is, but none before the history begins (decisions 2.6). The dollar's begins on the bank's first day; a parity's with its first value, where
+ * the 366 days before are covered.
+ */
+function unsynchronized({ code, values, covered }: ModelSeries, from: IsoDate, to: IsoDate): IsoDate[] {
+  const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
+  const first = [...values.keys()].toSorted()[0]
+  const isBegun =
+    first !== undefined && daysFrom(addDays(first, -366), addDays(first, -1)).every((day) => covered.has(day))
+  const begin = ['317', '318'].includes(code) ? FIRST_DAY : isBegun ? first : undefined
+  return daysFrom(from, to).filter(
+    (day) =>
+      !covered.has(day) && (covered.size === 0 || day < newest) && (begin === undefined || day >= begin),
+  )
+}
+
+/** Days as intervals. */
+function intervalsIn(days: readonly IsoDate[]): { from: IsoDate; to: IsoDate }[] {
+  const intervals: { from: IsoDate; to: IsoDate }[] = []
+  for (const day of days) {
+    const last = intervals.at(-1)
+    if (last && addDays(last.to, 1) === day) last.to = day
+    else intervals.push({ from: day, to: day })
+  }
+  return intervals
+}
+
 function historyOf({ series }: RatesModel, { id, from, to }: Question & { kind: 'history' }): Expected {
   const one = series.find((candidate) => candidate.id === id)
   if (!one) return NOTHING
@@ -123,6 +180,7 @@ function historyOf({ series }: RatesModel, { id, from, to }: Question & { kind: 
     .filter(([day]) => day >= from && day <= to)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([rate_date, { value, roundedTo }]) => ({ rate_date, value, ...markOf([roundedTo]) }))
+  const holes = intervalsIn(unsynchronized(one, from, to))
   const body = {
     provider: 'bccr',
     series_id: id,
@@ -132,6 +190,7 @@ function historyOf({ series }: RatesModel, { id, from, to }: Question & { kind: 
     date_from: from,
     date_to: to,
     count: points.length,
+    ...(holes.length > 0 && { holes }),
     points,
   }
   return { status: 200, body }

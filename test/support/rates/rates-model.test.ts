@@ -71,7 +71,7 @@ function conversion(
 
 /** An answer in short: the words of a 404, else the day, both sides, what is missing, what is rounded. */
 function shortOf(model: RatesModel, question: Question): unknown {
-  const expected = expectedOf(model, question)
+  const expected = expectedOf(model, question, TODAY)
   if (expected.status === 404) return expected.details ?? 404
   const body = expected.body as Record<string, unknown>
   if (question.kind !== 'latest') return [body.rate_date, body.rate, body.rounded_to].filter(Boolean)
@@ -361,7 +361,7 @@ for (const [title, given, question, answer] of answers) {
 
 test('a list leaves out the series with a hole', () => {
   const model = modelOf(...ISLANDS, { of: '520', days: from('1983-01-01', TODAY), rows: { [EUR]: '1.2' } })
-  const expected = expectedOf(model, { kind: 'rates', on: '2010-05-05', exact: false })
+  const expected = expectedOf(model, { kind: 'rates', on: '2010-05-05', exact: false }, TODAY)
   assert.deepEqual(
     (expected as { body: { external_code: string }[] }).body.map((one) => one.external_code),
     [EUR],
@@ -374,7 +374,9 @@ test('legs are what an auditor needs', () => {
     days: from(TODAY, TODAY),
     rows: { [JPY]: '150' },
   })
-  const { body } = expectedOf(model, conversion('CRC', 'JPY', TODAY)) as { body: Record<string, unknown> }
+  const { body } = expectedOf(model, conversion('CRC', 'JPY', TODAY), TODAY) as {
+    body: Record<string, unknown>
+  }
   assert.deepEqual(
     [body.rate, body.result, body.path, body.rate_type],
     ['0.294117647058824', '0.294117647058824', 'CRC -> USD -> JPY', 'venta'],

@@ -14,7 +14,7 @@ import { FetchFailure } from '../../../src/providers/provider.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { fixedClock, type TestClock, temporaryDirectory } from '../temporary.ts'
 import type { Random } from './random-bank.ts'
-import { type Expected, expectedOf, pathOf, type Question } from './rates-answers.ts'
+import { type Expected, expectedOf, type Notes, pathOf, type Question } from './rates-answers.ts'
 import {
   beginRun,
   copyOfModel,
@@ -256,7 +256,9 @@ function distinct(models: readonly RatesModel[]): RatesModel[] {
 export async function compare(world: RatesWorld, questions: readonly Question[]): Promise<void> {
   for (const question of questions) {
     const answer = await answerOf(world, question)
-    const right = world.models.filter((model) => isRight(expectedOf(model, question), answer))
+    const right = world.models.filter((model) =>
+      isRight(expectedOf(model, question, world.clock.today()), answer),
+    )
     if (right.length === 0) throw mismatchOf(world, world.models, { question, answer })
     world.models = right
   }
@@ -266,7 +268,7 @@ export async function compare(world: RatesWorld, questions: readonly Question[])
 async function compareAny(world: RatesWorld, models: readonly RatesModel[], questions: readonly Question[]) {
   for (const question of questions) {
     const answer = await answerOf(world, question)
-    if (!models.some((model) => isRight(expectedOf(model, question), answer))) {
+    if (!models.some((model) => isRight(expectedOf(model, question, world.clock.today()), answer))) {
       throw mismatchOf(world, models, { question, answer })
     }
   }
@@ -281,14 +283,14 @@ export async function compareAsOf(
   { path, asOf, expected }: { path: string; asOf: string; expected: readonly Expected[] },
 ): Promise<void> {
   const asked = `${path}&as_of=${asOf}`
-  const { status, body } = await answerTo(world, asked)
+  const { status, body, notes } = await answerTo(world, asked)
   const isTable = Array.isArray(body) || status !== 200
   const { as_of, ...rest } = body as { as_of?: string }
-  const answer = { status, body: isTable ? body : rest }
+  const answer = { status, body: isTable ? body : rest, notes }
   const isMarked = isTable || as_of === new Date(asOf).toISOString()
   if (isMarked && expected.some((one) => isRight(one, answer))) return
   const must = [...new Set(expected.map((one) => JSON.stringify(one)))].join('\n       or  ')
-  const was = JSON.stringify({ status, body })
+  const was = JSON.stringify({ status, body, notes })
   throw new Mismatch(
     `GET ${asked}\n  must be  ${must}\n  and was  ${was}\n  the story:\n${world.story.join('\n')}`,
   )
@@ -297,7 +299,7 @@ export async function compareAsOf(
 /** An answer is not the one that was known; the message is the whole case. */
 export class Mismatch extends Error {}
 
-type Given = { status: number; body: unknown }
+type Given = { status: number; body: unknown; notes: Notes }
 
 // Not fetch: a thousand sequences are a quarter of a million requests, and this takes half of its time.
 function answerOf(world: RatesWorld, question: Question): Promise<Given> {
@@ -314,16 +316,22 @@ export function answerTo(world: RatesWorld, path: string): Promise<Given> {
     response.on('error', reject)
     response.on('end', () => {
       const text = Buffer.concat(chunks).toString()
-      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) })
+      const { 'x-left-out': leftOut, 'x-future': future } = response.headers
+      const notes: Notes = {
+        ...(leftOut !== undefined && { 'x-left-out': String(leftOut) }),
+        ...(future !== undefined && { 'x-future': String(future) }),
+      }
+      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text), notes })
     })
   })
   request.on('error', reject)
   return promise
 }
 
-function isRight(expected: Expected, { status, body }: Given): boolean {
+function isRight(expected: Expected, { status, body, notes }: Given): boolean {
   if (status !== expected.status) return false
-  if (expected.status === 200) return isDeepStrictEqual(body, expected.body)
+  if (expected.status === 200)
+    return isDeepStrictEqual(body, expected.body) && isDeepStrictEqual(notes, expected.notes ?? {})
   const { detail } = body as { detail: unknown }
   return expected.details?.includes(String(detail)) ?? typeof detail === 'string'
 }
@@ -333,7 +341,9 @@ function mismatchOf(
   models: readonly RatesModel[],
   { question, answer }: { question: Question; answer: Given },
 ): Mismatch {
-  const expected = [...new Set(models.map((model) => JSON.stringify(expectedOf(model, question))))]
+  const expected = [
+    ...new Set(models.map((model) => JSON.stringify(expectedOf(model, question, world.clock.today())))),
+  ]
   const known = models.at(-1)?.series.map((series) => {
     const covered = intervalsOf(series).map(({ from, to }) => `${from}..${to}`)
     return `    ${series.id} ${series.code} ${series.enabled ? '' : '(disabled) '}covered ${covered.join(' ')}`
@@ -342,7 +352,7 @@ function mismatchOf(
     [
       `GET ${pathOf(question)} (today is ${world.clock.today()})`,
       `  must be  ${expected.join('\n       or  ')}`,
-      `  and was  ${JSON.stringify({ status: answer.status, body: answer.body })}`,
+      `  and was  ${JSON.stringify(answer)}`,
       '  as the model knows it:',
       ...(known ?? []),
       '  the story:',

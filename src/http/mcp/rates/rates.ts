@@ -84,21 +84,29 @@ export function rateTools({ cache, clock }: RateToolDeps): Tool[] {
         ),
         next_after: NextAfter,
         has_more: v.boolean(),
+        left_out: v.optional(v.array(Count)),
       }),
       async find({ on, after = 0, ...filter }) {
         const day = dayAsked(on, clock)
         const found = await cache.read((snapshot) => ratesOn(snapshot, { ...filter, day }))
-        const all = found.map(({ provider, series, point }) => ({
+        const all = found.rates.map(({ provider, series, point }) => ({
           series_id: series.id,
           provider,
           pair: `${series.base_currency}/${series.quote_currency}`,
           rate_type: series.rate_type,
           ...point,
         }))
+        const missing =
+          found.leftOut.length > 0
+            ? ` ${found.leftOut.length} series left out: days were not synchronized (left_out).`
+            : ''
         const { rows, hasMore } = fitting(all.filter(({ series_id }) => series_id > after))
         return {
-          value: { rates: rows, next_after: hasMore ? rows.at(-1)?.series_id : undefined, has_more: hasMore },
-          sentence: `${counted(rows.length, 'rate')} of ${day}, or of the last published day before; rate_date says which.`,
+          value: {
+            ...{ rates: rows, next_after: hasMore ? rows.at(-1)?.series_id : undefined, has_more: hasMore },
+            ...(found.leftOut.length > 0 && { left_out: found.leftOut }),
+          },
+          sentence: `${counted(rows.length, 'rate')} of ${day}, or of the last published day before; rate_date says which.${missing}`,
         }
       },
     }),
