@@ -14,6 +14,7 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { bundleProgram } from './src/bundle.mjs'
+import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
 import { bundlePage } from './src/web/bundle.mjs'
 
 process.chdir(import.meta.dirname)
@@ -62,6 +63,7 @@ for (const chunk of chunks) fs.writeFileSync(join(code, chunk.name), chunk.code)
 const page = join(work, 'page')
 fs.mkdirSync(page)
 const pageInputs = await bundlePage(page)
+const licenses = licensesOrStop([...chunks.flatMap(({ inputs }) => inputs), ...pageInputs])
 const MADE_ASSETS = Object.assign(...[code, page].map(assetsIn))
 
 // 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Tried at once.
@@ -240,7 +242,7 @@ function archive(name) {
   const folder = join(work, name)
   fs.mkdirSync(folder)
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
-  fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), thirdPartyLicenses())
+  fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licenses)
   const printed = spawnSync(join(dist, 'cambista'), ['service', 'print'], { encoding: 'utf8' })
   if (printed.status !== 0) stop(`service print failed: ${printed.stderr}`)
   fs.writeFileSync(join(folder, basename(UNIT)), printed.stdout)
@@ -255,27 +257,12 @@ function archive(name) {
   say(`${name}.tar.xz: ${(fs.statSync(`${tarball}.xz`).size / 1e6).toFixed(0)} MB`)
 }
 
-/** Some packages of one source have it in one of them. */
-function paperOf(folder) {
-  const paper = fs.readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
-  return paper && join(folder, paper)
-}
-
-/** The licences of Node and of every package that the executable has code of, which ask to be handed on. */
-function thirdPartyLicenses() {
-  const bundled = [...chunks.flatMap(({ inputs }) => inputs), ...pageInputs].map(
-    (path) => /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[1],
-  )
-  const packages = [`node-linux-${process.arch}`, ...new Set(bundled.filter(Boolean).sort())]
-  const texts = packages.map((name) => {
-    const folder = join('node_modules', name)
-    const paper =
-      paperOf(folder) ?? (name.startsWith('@aws-sdk/') && paperOf('node_modules/@aws-sdk/client-s3'))
-    if (!paper) stop(`${name} has no licence file`)
-    const title = `${name.replace(/^node-linux-.*/, 'Node.js')} ${readJson(join(folder, 'package.json')).version}`
-    return `${title}\n${'='.repeat(title.length)}\n\n${fs.readFileSync(paper, 'utf8').trim()}\n`
-  })
-  return [...texts, fs.readFileSync('src/web/reference-notices.txt', 'utf8')].join('\n\n')
+function licensesOrStop(inputs) {
+  try {
+    return thirdPartyLicenses(packageFolders(inputs))
+  } catch (error) {
+    stop(error.message)
+  }
 }
 
 function sha(algorithm, path, encoding) {

@@ -2,14 +2,16 @@
 // decision, not an accident of an update.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { test } from 'node:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import { temporaryDirectory } from './support/temporary.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = join(ROOT, 'src/bundle.mjs')
 const PAGE = join(ROOT, 'src/web/bundle.mjs')
+const LICENSES = join(ROOT, 'src/packaging/licenses.mjs')
+const { packageFolders, licenseText, thirdPartyLicenses }: Licenses = await import(LICENSES)
 const ALLOWED: Record<string, string> = {
   '@aws-sdk/checksums': 'Apache-2.0', // as all of @aws-sdk and @smithy: the client of a bucket
   '@aws-sdk/client-s3': 'Apache-2.0', // a bucket, loaded where one is named: credentials, regions, retries, skewed clocks
@@ -89,19 +91,57 @@ type Package = {
   optionalDependencies?: Record<string, string>
 }
 
+type Licenses = {
+  packageFolders(inputs: string[]): string[]
+  licenseText(folder: string): string
+  thirdPartyLicenses(folders: string[]): string
+}
+
 const lockText = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
 const locked: Record<string, Package> = JSON.parse(lockText).packages
 const { '': own = {} } = locked
 
 test('the executable holds the packages of this list and no other', async (t) => {
-  const { bundleProgram }: { bundleProgram(): Promise<{ inputs: string[] }[]> } = await import(PROGRAM)
-  const chunks = await bundleProgram()
-  const { bundlePage }: { bundlePage(folder: string): Promise<string[]> } = await import(PAGE)
-  const ofPage = await bundlePage(temporaryDirectory(t))
-  const bundled = [...chunks.flatMap(({ inputs }) => inputs), ...ofPage].map(
-    (path) => /node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[1] ?? '',
+  const names = (await bundledFolders(t)).map((folder) => folder.replace('node_modules/', ''))
+  assert.deepEqual(names, Object.keys(ALLOWED).sort())
+})
+
+test('THIRD-PARTY-LICENSES has a text of Node and of each package in the executable', async (t) => {
+  const folders = await bundledFolders(t)
+  const withoutText = folders.flatMap((folder) => {
+    try {
+      return licenseText(folder).length > 600 ? [] : [`${folder} has a licence that is cut off`]
+    } catch (error) {
+      return [String(error)]
+    }
+  })
+  assert.deepEqual(withoutText, [])
+  const titles = [...thirdPartyLicenses(folders).matchAll(/^(.+) \S+\n=+\n\n\S/gm)].map(([, name]) => name)
+  const names = folders.map((folder) => folder.replace('node_modules/', ''))
+  assert.deepEqual(titles, ['Node.js', ...names])
+})
+
+test('a package without a licence file has the text that its package.json names, with its author', (t) => {
+  const folder = packageIn(t, { license: 'MIT', author: 'Ana Mora <ana@example.com>' })
+  assert.match(
+    licenseText(folder),
+    /^Copyright Ana Mora <ana@example\.com>\..*MIT.*\n\nMIT License\n\n.*free of/s,
   )
-  assert.deepEqual([...new Set(bundled)].filter(Boolean).sort(), Object.keys(ALLOWED).sort())
+  const team = packageIn(t, {
+    license: 'Apache-2.0',
+    author: { name: 'The Team', url: 'https://example.com' },
+  })
+  assert.match(licenseText(team), /^Copyright The Team\..*\n\n\s*Apache License\n.*Version 2\.0/s)
+})
+
+test('a package without a licence file is refused unless a known licence and an author are named', (t) => {
+  for (const content of [{}, { license: 'MIT' }, { author: 'Ana' }, { license: 'MIT', author: {} }])
+    assert.throws(
+      () => licenseText(packageIn(t, content)),
+      /no licence file, and package\.json does not name/,
+    )
+  const unknown = packageIn(t, { license: 'SEE LICENSE IN terms', author: 'Ana' })
+  assert.throws(() => licenseText(unknown), /has no text of SEE LICENSE IN terms$/)
 })
 
 test('each of them has the licence that the list says', () => {
@@ -136,3 +176,18 @@ test('no lock file records a host', () => {
   assert.doesNotMatch(lockText, /"resolved"/)
   assert.doesNotMatch(readFileSync(join(ROOT, 'test/clients/package-lock.json'), 'utf8'), /"resolved"/)
 })
+
+/** Returns the folders of all packages that the program and the page in the executable have code of. */
+async function bundledFolders(t: TestContext): Promise<string[]> {
+  const { bundleProgram }: { bundleProgram(): Promise<{ inputs: string[] }[]> } = await import(PROGRAM)
+  const { bundlePage }: { bundlePage(folder: string): Promise<string[]> } = await import(PAGE)
+  const inputs = (await bundleProgram()).flatMap((chunk) => chunk.inputs)
+  return packageFolders([...inputs, ...(await bundlePage(temporaryDirectory(t)))])
+}
+
+/** Returns a folder with nothing but a package.json. */
+function packageIn(t: TestContext, content: object): string {
+  const path = temporaryDirectory(t)
+  writeFileSync(join(path, 'package.json'), JSON.stringify(content))
+  return relative(ROOT, path)
+}
