@@ -1,4 +1,4 @@
-// How many faults there are: few in `npm run test:faults`, many in `npm run torture`. A run is repeated,
+// How many faults there are: few in `npm run test:faults`, many in `npm run test:long`. A run is repeated,
 // as far as time allows it, by its seed: CAMBISTA_SEED=17 node --test test/faults/NAME.test.ts
 
 import { join } from 'node:path'
