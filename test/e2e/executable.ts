@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-export const EXECUTABLE = join(import.meta.dirname, '../../dist/cambista')
-if (!existsSync(EXECUTABLE)) throw new Error('dist/cambista is not built: npm run build -- --only x64')
+const BUILT = join(import.meta.dirname, '../../dist/cambista')
+/** The built executable, or the one out of an archive that `npm run test:release` names. */
+export const EXECUTABLE = process.env.CAMBISTA_EXECUTABLE ?? BUILT
+if (!existsSync(EXECUTABLE)) throw new Error(`there is no ${EXECUTABLE}: npm run build -- --only x64`)
 
 export type How = {
   env?: Record<string, string>

@@ -1,0 +1,180 @@
+// npm run test:release: builds a fresh clone of HEAD for both machine kinds, checks what is in dist/, and drives the
+// executables that come out of the archives. Prints a table; the exit code is 1 if a step fails, and later steps are
+// left out. Needs root where Debian packages are missing, and npm's registry.
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { arch, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+const OWN = arch() === 'arm64' ? 'arm64' : 'x64'
+const FOREIGN = OWN === 'arm64' ? 'x64' : 'arm64'
+const IN_ARCHIVE = ['LICENSE', 'README.md', 'THIRD-PARTY-LICENSES', 'cambista', 'cambista.service']
+// A clone has its own packages and Node, and no settings of the npm that runs this script.
+const ENV = Object.fromEntries(
+  Object.entries(process.env)
+    .filter(([name]) => !/^(npm_|node_|cambista_|init_cwd$)/i.test(name))
+    .map(([name, value = '']) => [name, name === 'PATH' ? pathWithoutModules(value) : value]),
+)
+
+type Step = { name: string; seconds: number; result: string }
+
+const folder = mkdtempSync(join(tmpdir(), 'cambista-release-'))
+const clone = join(folder, 'clone')
+const dist = join(clone, 'dist')
+const unpacked = join(folder, 'unpacked')
+const steps: Step[] = []
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+try {
+  await step('Debian packages', installMissingPackages)
+  await step('git clone', cloneHead)
+  await step('npm ci', () => run('npm', ['ci'], { cwd: clone }).then(() => 'ok'))
+  await step('npm run build', build)
+  await step('checksums', checkSums)
+  await step('archives', unpackArchives)
+  await step(`e2e, ${OWN} from its archive`, () => runTests('test/e2e'))
+  await step(`serve, ${FOREIGN} from its archive`, () => runTests('test/release'))
+} catch {
+  process.exitCode = 1 // the step has the reason
+}
+printTable()
+
+async function step(name: string, work: () => Promise<string>): Promise<void> {
+  process.stdout.write(`\n==> ${name}\n`)
+  const startedAt = performance.now()
+  const add = (result: string) =>
+    steps.push({ name, seconds: (performance.now() - startedAt) / 1000, result })
+  try {
+    add(await work())
+  } catch (error) {
+    add(`FAILED: ${error instanceof Error ? error.message : error}`)
+    throw error
+  }
+}
+
+async function installMissingPackages(): Promise<string> {
+  const output = await run(process.execPath, ['build.mjs', '--missing'])
+  const packages = output.split('\n').filter(Boolean)
+  if (packages.length === 0) return 'none missing'
+  const retries = ['-o', 'Acquire::Retries=3']
+  await run('apt-get', [...retries, 'update', '-q'])
+  await run('apt-get', [...retries, 'install', '-q', '-y', '--no-install-recommends', ...packages])
+  return `installed ${packages.join(' ')}`
+}
+
+async function cloneHead(): Promise<string> {
+  await run('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone])
+  const commit = await run('git', ['log', '-1', '--format=%h %s'], { cwd: clone })
+  const changes = await run('git', ['status', '--porcelain'])
+  return `${commit.trim()}${changes ? ' (uncommitted changes are not part of it)' : ''}`
+}
+
+async function build(): Promise<string> {
+  const output = await run('npm', ['run', 'build'], { cwd: clone })
+  const [incomplete] = /^build: .*\b(?:INCOMPLETE|NOT|NO ARCHIVE)\b.*$/m.exec(output) ?? []
+  if (incomplete) throw new Error(incomplete)
+  return 'ok'
+}
+
+async function checkSums(): Promise<string> {
+  await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: dist })
+  const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
+  const expected = [OWN, FOREIGN].flatMap((kind) => [
+    `cambista-linux-${kind}`,
+    `cambista-linux-${kind}.tar.xz`,
+  ])
+  const named = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)
+  sameNames(
+    [...named].map(([, name = '']) => name),
+    [...expected, `cambista-${version}.cdx.json`],
+  )
+  sameNames(readdirSync(dist), [...expected, `cambista-${version}.cdx.json`, 'cambista', 'SHA256SUMS'])
+  return `${expected.length + 1} files as SHA256SUMS lists them`
+}
+
+async function unpackArchives(): Promise<string> {
+  mkdirSync(unpacked)
+  for (const kind of [OWN, FOREIGN]) {
+    const name = `cambista-linux-${kind}`
+    await run('tar', ['-xJf', join(dist, `${name}.tar.xz`), '-C', unpacked])
+    sameNames(readdirSync(join(unpacked, name)), IN_ARCHIVE)
+    if (sha256(executable(kind)) !== sha256(join(dist, name)))
+      throw new Error(`${name} differs from the one in its archive`)
+  }
+  return 'executables as in dist/'
+}
+
+/** Runs tests of the clone on the unpacked executables. */
+async function runTests(tests: string): Promise<string> {
+  const env = {
+    ...ENV,
+    CAMBISTA_EXECUTABLE: executable(OWN),
+    CAMBISTA_FOREIGN_EXECUTABLE: executable(FOREIGN),
+    CAMBISTA_FOREIGN_ARCH: FOREIGN,
+  }
+  const node = join(clone, 'node_modules/.bin/node')
+  const words = ['--test', '--test-timeout=600000', `${tests}/**/*.test.ts`]
+  const output = await run(node, words, { cwd: clone, env })
+  const [, passed = '0'] = /^\S* ?pass (\d+)$/m.exec(output) ?? []
+  const [, skipped = '0'] = /^\S* ?skipped (\d+)$/m.exec(output) ?? []
+  if (passed === '0') throw new Error(`no test of ${tests} ran`)
+  return `${passed} passed, ${skipped} skipped`
+}
+
+function printTable(): void {
+  const width = Math.max(...steps.map(({ name }) => name.length))
+  const rows = steps.map(
+    ({ name, seconds, result }) => `${name.padEnd(width)} ${seconds.toFixed(1).padStart(7)} s  ${result}`,
+  )
+  process.stdout.write(`\n${rows.join('\n')}\n`)
+  if (process.exitCode) return
+  const files = readdirSync(dist).sort()
+  const sizes = files.map((name) => {
+    const path = join(dist, name)
+    return `${String(statSync(path).size).padStart(11)} bytes  ${sha256(path)}  ${name}`
+  })
+  process.stdout.write(`\n${sizes.join('\n')}\n`)
+}
+
+/** Runs a command that must succeed, showing its output, and returns its stdout. */
+async function run(
+  command: string,
+  words: readonly string[],
+  { cwd = ROOT, env = ENV }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<string> {
+  const child = spawn(command, words, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    process.stdout.write(text)
+  })
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0)
+    throw new Error(`${[command, ...words].join(' ').slice(0, 80)} ended with ${code ?? signal}`)
+  return output
+}
+
+function executable(kind: string): string {
+  return join(unpacked, `cambista-linux-${kind}`, 'cambista')
+}
+
+function sameNames(actual: readonly string[], expected: readonly string[]): void {
+  const [found, wanted] = [actual, expected].map((names) => [...names].sort().join(' '))
+  if (found !== wanted) throw new Error(`found ${found} instead of ${wanted}`)
+}
+
+function sha256(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
+
+function pathWithoutModules(path: string): string {
+  return path
+    .split(':')
+    .filter((entry) => !entry.includes('node_modules'))
+    .join(':')
+}
