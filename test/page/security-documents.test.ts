@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
+import { visibleText } from '../../src/web/words/visible.ts'
 import { temporaryDirectory } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openWebsite } from './attacker.ts'
@@ -54,7 +55,7 @@ for (const [name, mimetype, content, shown] of HOSTILE) {
     page.on('dialog', (dialog) => void dialog.dismiss().then(() => seen.errors.push('a dialog')))
     await enter(seen, app.token)
     await page.waitForSelector('.document')
-    assert.equal(await page.$eval('.document h3 bdi', (found) => found.textContent), name)
+    assert.equal(await page.$eval('.document h3 bdi', (found) => found.textContent), visibleText(name))
     await page.click('.document .button')
     if (shown === 'text') {
       await page.waitForSelector('.preview pre')
@@ -63,7 +64,7 @@ for (const [name, mimetype, content, shown] of HOSTILE) {
       await says(seen, '.preview .notice', shown)
       assert.equal(await page.$('.preview :is(pre, img, iframe, object, embed)'), null)
     }
-    assert.equal(await page.$eval('#preview', (found) => found.textContent), name)
+    assert.equal(await page.$eval('#preview', (found) => found.textContent), visibleText(name))
     const folder = temporaryDirectory(t)
     await downloadInto(seen, folder)
     await page.click('.preview > .buttons button')

@@ -7,6 +7,7 @@ import { makeLoginLink } from '../../src/domain/login-links.ts'
 import { findActiveTokenByName } from '../../src/store/tokens.ts'
 import { EN } from '../../src/web/texts/en.ts'
 import { EN_DOCUMENTS } from '../../src/web/texts/en-documents.ts'
+import { EN_LINK } from '../../src/web/texts/en-link.ts'
 import { asOtherProcess } from '../api/support.ts'
 import { runJson } from '../support/company.ts'
 import { until } from '../support/terminal.ts'
@@ -120,7 +121,7 @@ test('a link that an attacker sends does nothing without a click, and its code i
   isHolding = false
   for (const release of held) release()
   await opened
-  await says(seen, '#one-time-link', new RegExp(EN.session.askTitle('attacker')))
+  await says(seen, '#one-time-link', new RegExp(EN_LINK.askTitle('attacker')))
   await says(seen, '.door-card .caution', /erp \+ facturas/)
   assert.deepEqual(answered, ['POST /session/code'])
   const { entries } = await cdp.send('Page.getNavigationHistory')
@@ -153,7 +154,7 @@ test('a link that the user wants signs in with a click, once', async () => {
   await seen.page.waitForSelector('.tabs')
   assertClean(seen)
   const again = await visit(browser, app, { path: `/#login=${code}` })
-  await says(again, '#one-time-link', new RegExp(EN.session.codeGone))
+  await says(again, '#one-time-link', new RegExp(EN_LINK.codeGone))
 })
 
 test('the ticket of a PDF opens it once, within a minute', async () => {

@@ -5,6 +5,7 @@ import { refreshes } from '../parts/answer.ts'
 import { ask, type Failure, type Result } from '../server/ask.ts'
 import type { Agent, Named } from '../server/documents.ts'
 import { session } from '../server/session.ts'
+import { visibleText } from '../words/visible.ts'
 
 export type Directory = {
   companies: readonly Named[]
@@ -36,6 +37,33 @@ export function useDirectory(chosen: number): Directory {
   }
 }
 
+/** Names of agents by id, of each company that a list of documents is of. */
+export function useAgentNames(companies: readonly number[]): {
+  names: ReadonlyMap<number, string>
+  isLoaded: boolean
+} {
+  const [known, setKnown] = useState<ReadonlyMap<number, readonly Agent[]>>(new Map())
+  const unique = [...new Set(companies)].sort((a, b) => a - b)
+  const refresh = refreshes.value
+  useEffect(() => {
+    const stop = new AbortController()
+    const load = async () => {
+      for (const id of unique) {
+        const { value } = await askAll<Agent>(`/api/v1/companies/${id}/agents`, 'agents', stop.signal)
+        if (stop.signal.aborted) return
+        setKnown((before) => new Map(before).set(id, value ?? before.get(id) ?? []))
+      }
+    }
+    void load()
+    return () => stop.abort()
+  }, [unique.join(), refresh])
+  const agents = [...known.values()].flat()
+  return {
+    names: new Map(agents.map(({ id, name }) => [id, name])),
+    isLoaded: unique.every((id) => known.has(id)),
+  }
+}
+
 function onlyOne(companies: readonly Named[] | undefined): number {
   return companies?.length === 1 ? (companies[0]?.id ?? 0) : 0
 }
@@ -57,7 +85,11 @@ function useAll<T extends Named>(path: string | undefined, name: string): Result
   return held && held.path === path ? held.result : undefined
 }
 
-async function askAll<T>(path: string, name: string, signal: AbortSignal): Promise<Result<readonly T[]>> {
+async function askAll<T extends Named>(
+  path: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Result<readonly T[]>> {
   const all: T[] = []
   let after = 0
   for (;;) {
@@ -66,6 +98,6 @@ async function askAll<T>(path: string, name: string, signal: AbortSignal): Promi
     if (failure) return { failure }
     all.push(...(value[name] ?? []))
     after = value.next_after
-    if (!value.has_more) return { value: all }
+    if (!value.has_more) return { value: all.map((one) => ({ ...one, name: visibleText(one.name) })) }
   }
 }

@@ -7,26 +7,38 @@ import { askBytes, type Failure } from '../server/ask.ts'
 import { now } from '../server/clock.ts'
 import { contentPath, type Document } from '../server/documents.ts'
 import { badgeOf, typeName } from '../words/contents.ts'
+import { safeFileName, visibleText } from '../words/visible.ts'
 import { documentsTexts } from './texts.ts'
+
+/** Of companies and agents, by id. */
+export type Names = { companies: ReadonlyMap<number, string>; agents: ReadonlyMap<number, string> }
+
+export function companyName({ company_id: id }: Document, { companies }: Names): string {
+  return companies.get(id) ?? documentsTexts.value.documents.companyId(id)
+}
+
+export function agentName({ agent_id: id }: Document, { agents }: Names): string {
+  return agents.get(id) ?? documentsTexts.value.documents.agentId(id)
+}
 
 export function DocumentList(props: {
   documents: readonly Document[]
-  agents: ReadonlyMap<number, string>
+  names: Names
   onOpen: (document: Document) => void
 }) {
   return (
     <ul class="document-list">
       {props.documents.map((document) => (
         <li key={document.id}>
-          <Row document={document} agent={props.agents.get(document.agent_id)} onOpen={props.onOpen} />
+          <Row document={document} names={props.names} onOpen={props.onOpen} />
         </li>
       ))}
     </ul>
   )
 }
 
-function Row(props: { document: Document; agent: string | undefined; onOpen: (document: Document) => void }) {
-  const { document, agent, onOpen } = props
+function Row(props: { document: Document; names: Names; onOpen: (document: Document) => void }) {
+  const { document, names, onOpen } = props
   const words = documentsTexts.value.documents
   const { bytes, instant, ago } = formats.value
   const isLost = document.content === 'lost'
@@ -37,16 +49,15 @@ function Row(props: { document: Document; agent: string | undefined; onOpen: (do
       </span>
       <div class="document-facts">
         <h3>
-          <bdi>{document.name}</bdi>
+          <bdi>{visibleText(document.name)}</bdi>
         </h3>
+        <p class="document-of">
+          <bdi title={words.company}>{companyName(document, names)}</bdi> ·{' '}
+          <bdi title={words.agent}>{agentName(document, names)}</bdi>
+        </p>
         <p class="quiet">
           <span>{bytes(document.size)}</span>
           <span title={document.mimetype}>{typeName(document.mimetype)}</span>
-          {agent !== undefined && (
-            <span>
-              <bdi>{agent}</bdi>
-            </span>
-          )}
           <code title={document.sha256}>{document.sha256.slice(0, 10)}</code>
         </p>
         {isLost && <p class="refusal">{words.lost}</p>}
@@ -58,7 +69,7 @@ function Row(props: { document: Document; agent: string | undefined; onOpen: (do
         <button
           type="button"
           class="button"
-          aria-label={words.previewOf(document.name)}
+          aria-label={words.previewOf(visibleText(document.name))}
           onClick={() => onOpen(document)}
         >
           {icons.eye}
@@ -86,7 +97,7 @@ export function Download({
     setState('busy')
     const { value, failure } = await askBytes(contentPath(document.id))
     const blob = await value?.blob().catch(() => undefined)
-    if (blob) saveBlob(new Blob([blob], { type: 'application/octet-stream' }), document.name)
+    if (blob) saveBlob(new Blob([blob], { type: 'application/octet-stream' }), safeFileName(document.name))
     setState(blob ? 'idle' : (failure ?? { kind: 'offline', status: 0, detail: '' }))
   }
   const isBusy = state === 'busy'
@@ -97,7 +108,7 @@ export function Download({
         class="button"
         disabled={isOff || isBusy}
         title={words.download}
-        aria-label={words.downloadOf(document.name)}
+        aria-label={words.downloadOf(visibleText(document.name))}
         onClick={() => void download()}
       >
         {icons.download}

@@ -6,8 +6,8 @@ import { look, texts, view } from '../parts/view.ts'
 import type { Document, Named } from '../server/documents.ts'
 import { session } from '../server/session.ts'
 import { NeedsSecret } from '../session/add-secret.tsx'
-import { type Directory, useDirectory } from './directory.ts'
-import { DocumentList } from './document-list.tsx'
+import { type Directory, useAgentNames, useDirectory } from './directory.ts'
+import { DocumentList, type Names } from './document-list.tsx'
 import { type Newest, useNewest } from './newest.ts'
 import { Preview } from './preview.tsx'
 import { documentsTexts } from './texts.ts'
@@ -27,21 +27,24 @@ function Documents() {
   const newest = useNewest({ company, agent })
   const [opened, open] = useState<Document | undefined>(undefined)
   const isNamed = directory.isLoaded || directory.failure !== undefined
+  const agentNames = useAgentNames(newest.documents?.map(({ company_id }) => company_id) ?? [])
   const isAnswered = isNamed && (newest.documents ?? newest.failure) !== undefined
   const [isThere, setThere] = useState(isAnswered)
-  if (isAnswered && !isThere) setThere(true)
-  const agents = new Map(directory.agents.map(({ id, name }) => [id, name]))
+  const isReady = isAnswered && (isThere || agentNames.isLoaded)
+  if (isReady && !isThere) setThere(true)
+  const names: Names = {
+    companies: new Map(directory.companies.map(({ id, name }) => [id, name])),
+    agents: agentNames.names,
+  }
   return (
     <div class="documents">
       <h1 class="unseen">{texts.value.screens.documents}</h1>
       <section class="card received" aria-labelledby="received">
         <Head newest={newest} directory={isThere ? directory : undefined} />
-        {isAnswered ? <Received newest={newest} agents={agents} onOpen={open} /> : <Loading />}
+        {isReady ? <Received newest={newest} names={names} onOpen={open} /> : <Loading />}
       </section>
       {isThere && <Upload directory={directory} />}
-      {opened && (
-        <Preview document={opened} agent={agents.get(opened.agent_id)} onClose={() => open(undefined)} />
-      )}
+      {opened && <Preview document={opened} names={names} onClose={() => open(undefined)} />}
     </div>
   )
 }
@@ -114,11 +117,7 @@ function Filter(props: {
   )
 }
 
-function Received(props: {
-  newest: Newest
-  agents: ReadonlyMap<number, string>
-  onOpen: (document: Document) => void
-}) {
+function Received(props: { newest: Newest; names: Names; onOpen: (document: Document) => void }) {
   const words = documentsTexts.value.documents
   const { documents, failure, hasMore, more } = props.newest
   const { company, agent } = view.value
@@ -139,7 +138,7 @@ function Received(props: {
   }
   return (
     <>
-      <DocumentList documents={documents} agents={props.agents} onOpen={props.onOpen} />
+      <DocumentList documents={documents} names={props.names} onOpen={props.onOpen} />
       {failure && <p class="refusal">{wordsOf(failure).title}</p>}
       {hasMore && (
         <button type="button" class="button" onClick={more}>

@@ -9,16 +9,17 @@ import { formats, texts } from '../parts/view.ts'
 import { ask, askBytes, type Failure } from '../server/ask.ts'
 import { contentPath, type Document } from '../server/documents.ts'
 import { HEAD_BYTES, IMAGE_BYTES, imageTypeOf, showingOf, TEXT_BYTES, textIn } from '../words/contents.ts'
-import { Download } from './document-list.tsx'
+import { visibleText } from '../words/visible.ts'
+import { agentName, companyName, Download, type Names } from './document-list.tsx'
 import { documentsTexts } from './texts.ts'
 
 export function Preview({
   document: shown,
-  agent,
+  names,
   onClose,
 }: {
   document: Document
-  agent: string | undefined
+  names: Names
   onClose: () => void
 }) {
   const words = documentsTexts.value.documents
@@ -29,7 +30,7 @@ export function Preview({
     <dialog ref={dialog} class="card preview" aria-labelledby="preview" onClose={onClose}>
       <div class="card-head">
         <h2 id="preview">
-          <bdi>{shown.name}</bdi>
+          <bdi>{visibleText(shown.name)}</bdi>
         </h2>
         <button
           type="button"
@@ -46,8 +47,9 @@ export function Preview({
         <Fact name={words.type}>{shown.mimetype}</Fact>
         <Fact name={words.size}>{bytes(shown.size)}</Fact>
         <Fact name={words.time}>{instant(shown.created_at)}</Fact>
-        {agent !== undefined && <Fact name={words.agent}>{agent}</Fact>}
-        {shown.created_by !== null && <Fact name={words.sender}>{shown.created_by}</Fact>}
+        <Fact name={words.company}>{companyName(shown, names)}</Fact>
+        <Fact name={words.agent}>{agentName(shown, names)}</Fact>
+        {shown.created_by !== null && <Fact name={words.sender}>{visibleText(shown.created_by)}</Fact>}
         <Fact name={words.hash}>
           <code>{shown.sha256}</code>
         </Fact>

@@ -2,6 +2,7 @@ import { icons } from '../parts/icons.tsx'
 import { wordsOf } from '../parts/notice.tsx'
 import { formats } from '../parts/view.ts'
 import type { Failure } from '../server/ask.ts'
+import { visibleText } from '../words/visible.ts'
 import type { Sending, Sent } from './sending.ts'
 import { documentsTexts } from './texts.ts'
 
@@ -13,7 +14,7 @@ export function SendingList({ sent, again, remove }: Omit<Sending, 'add'>) {
       {sent.map((one) => (
         <li key={one.key} class={`sent ${kindOf(one)}`}>
           <p class="sent-name">
-            <bdi>{one.file.name}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
+            <bdi>{visibleText(one.file.name)}</bdi> <small>{formats.value.bytes(one.file.size)}</small>
           </p>
           <button
             type="button"
@@ -26,7 +27,7 @@ export function SendingList({ sent, again, remove }: Omit<Sending, 'add'>) {
           </button>
           {isUnderWay(one) && (
             <progress
-              aria-label={words.progress(one.file.name)}
+              aria-label={words.progress(visibleText(one.file.name))}
               value={one.state === 'sending' ? one.share : one.state === 'saving' ? 1 : 0}
             />
           )}

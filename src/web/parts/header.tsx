@@ -4,6 +4,7 @@ import { session } from '../server/session.ts'
 import { signOut } from '../server/sign-in.ts'
 import type { Texts } from '../texts/es.ts'
 import { fragmentOf, SCREENS } from '../words/fragment.ts'
+import { visibleText } from '../words/visible.ts'
 import { useAnswer } from './answer.ts'
 import { icons } from './icons.tsx'
 import { chooseLanguage, chooseTheme, formats, language, texts, theme, view } from './view.ts'
@@ -100,10 +101,14 @@ function SessionMenu({ onAdd }: { onAdd: (what: 'key' | 'token') => void }) {
       <div class="menu-inside">
         <dl>
           <dt>{words.key}</dt>
-          <dd>{key ? key.name : <Adding text={words.addKey} onClick={() => onAdd('key')} />}</dd>
+          <dd>{key ? visibleText(key.name) : <Adding text={words.addKey} onClick={() => onAdd('key')} />}</dd>
           <dt>{words.token}</dt>
           <dd>
-            {token ? token.name : <Adding text={words.addToken} onClick={() => onAdd('token')} />}
+            {token ? (
+              visibleText(token.name)
+            ) : (
+              <Adding text={words.addToken} onClick={() => onAdd('token')} />
+            )}
             {token && <small>{company}</small>}
             {token?.expires_at && <small>{words.expires(formats.value.day(token.expires_at))}</small>}
           </dd>

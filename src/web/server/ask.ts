@@ -1,6 +1,7 @@
 // A request to the server, and what became of it: an answer, or a failure that the page has words for. Nothing is
 // thrown but by mistakes of our own.
 
+import { visibleText } from '../words/visible.ts'
 import { noteDate } from './clock.ts'
 import { doubtSession, pageHalf } from './session.ts'
 
@@ -26,6 +27,8 @@ export type Question = {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Reads the answer, where its JSON is not all that is wanted. */
+  read?: ((answer: Response) => Promise<unknown>) | undefined
 }
 
 export const PAGE_HEADER = 'X-Cambista-Page'
@@ -35,7 +38,8 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Res
   const answer = await askBytes(path, question)
   if (answer.failure) return answer
   try {
-    return { value: (await answer.value.json()) as T }
+    const { read = (response: Response) => response.json() } = question
+    return { value: (await read(answer.value)) as T }
   } catch {
     return { failure: failureOf(0, '', question.signal) } // it broke off
   }
@@ -77,8 +81,12 @@ function kindOf(status: number): Failure['kind'] {
   return status < 500 ? 'invalid' : 'server'
 }
 
-/** The sentence in an error of either API; of several faults the first. */
+/** The sentence in an error of either API; of several faults the first. It may quote a name. */
 export function detailIn(body: string): string {
+  return visibleText(rawDetail(body))
+}
+
+function rawDetail(body: string): string {
   try {
     const { detail, message, errors } = JSON.parse(body) as Record<string, unknown>
     const [first] = Array.isArray(errors) ? (errors as { message?: string }[]) : []

@@ -1,13 +1,19 @@
 // A one-time link is never taken by itself: it may come from an attacker, for documents to be uploaded into a company of
 // theirs. The page names the key or token that it signs in with and the session that it replaces, and waits for a click.
 
+import { computed } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { refreshes } from '../parts/answer.ts'
 import { FailureNotice } from '../parts/notice.tsx'
-import { texts } from '../parts/view.ts'
+import { language, texts } from '../parts/view.ts'
 import { session } from '../server/session.ts'
 import { lookAtCode, type Refusal, signInByCode } from '../server/sign-in.ts'
+import { EN_LINK } from '../texts/en-link.ts'
+import { ES_LINK, type LinkTexts } from '../texts/es-link.ts'
+import { visibleText } from '../words/visible.ts'
 import { refusalWords } from './secret-field.tsx'
+
+const linkTexts = computed<LinkTexts>(() => (language.value === 'en' ? EN_LINK : ES_LINK))
 
 const NOTHING = { key: null, token: null }
 
@@ -28,14 +34,14 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
       <>
         <FailureNotice failure={found.failure} />
         <button type="button" class="link" onClick={onDone}>
-          {words.cancel}
+          {linkTexts.value.cancel}
         </button>
       </>
     )
   }
   const { key, token } = found.value ?? NOTHING
   const names = [key?.name, token?.name].filter((name) => name !== undefined)
-  const company = found.value?.company ? `«${found.value.company.name}»` : words.allCompanies
+  const company = found.value?.company ? `«${visibleText(found.value.company.name)}»` : words.allCompanies
   const enter = async () => {
     setBusy(true)
     const refused = await signInByCode(code)
@@ -48,22 +54,24 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
       <section class="card door-card" aria-labelledby="one-time-link">
         {names.length === 0 ? (
           <>
-            <h1 id="one-time-link">{words.codeGone}</h1>
+            <h1 id="one-time-link">{linkTexts.value.codeGone}</h1>
             <button type="button" class="button main wide" onClick={onDone}>
               {words.title}
             </button>
           </>
         ) : (
           <>
-            <h1 id="one-time-link">{words.askTitle([...new Set(names)].join(' + '))}</h1>
-            {key && <p>{words.askKey}</p>}
-            {token && <p>{words.askToken(company)}</p>}
+            <h1 id="one-time-link">
+              {linkTexts.value.askTitle(visibleText([...new Set(names)].join(' + ')))}
+            </h1>
+            {key && <p>{linkTexts.value.askKey}</p>}
+            {token && <p>{linkTexts.value.askToken(company)}</p>}
             <Replaced />
-            <p class="quiet">{words.askCare}</p>
+            <p class="quiet">{linkTexts.value.askCare}</p>
             <p class="refusal" role="alert">
               {refusal &&
                 (isGone((refusal as { status?: number }).status)
-                  ? words.codeGone
+                  ? linkTexts.value.codeGone
                   : refusalWords(refusal, texts.value))}
             </p>
             <div class="buttons">
@@ -71,7 +79,7 @@ export function OneTimeLink({ code, onDone }: { code: string; onDone: () => void
                 {isBusy ? words.entering : words.enter}
               </button>
               <button type="button" class="button" onClick={onDone}>
-                {words.cancel}
+                {linkTexts.value.cancel}
               </button>
             </div>
           </>
@@ -89,5 +97,5 @@ function Replaced() {
   const current = session.value
   if (current.state !== 'in') return null
   const names = [current.key?.name, current.token?.name].filter((name) => name !== undefined)
-  return <p class="caution">{texts.value.session.askReplaces(names.join(' + '))}</p>
+  return <p class="caution">{linkTexts.value.askReplaces(visibleText(names.join(' + ')))}</p>
 }

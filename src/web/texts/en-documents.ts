@@ -2,6 +2,8 @@ import type { DocumentsTexts } from './es-documents.ts'
 
 export const EN_DOCUMENTS: DocumentsTexts = {
   documents: {
+    companyId: (id) => `Company ${id}`,
+    agentId: (id) => `Agent ${id}`,
     company: 'Company',
     agent: 'Agent',
     owner: 'Owner',

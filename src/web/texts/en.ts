@@ -44,19 +44,13 @@ export const EN: Texts = {
     needsToken: 'Documents need a token',
     needsTokenText:
       'This session has only a key. Add a token for documents (cbt_…), which “cambista token create” makes.',
-    askTitle: (name) => `Sign in as “${name}”?`,
-    askKey: 'This key opens exchange rates and status.',
-    askToken: (company) => `This token opens the documents of ${company}.`,
-    askReplaces: (name) => `It replaces the open session of “${name}”.`,
-    askCare: 'Accept only if you asked for this link yourself.',
-    cancel: 'Do not sign in',
-    codeGone: 'This link was used already, or is too old. Ask for another with “cambista web”.',
     storage: 'The browser does not let the page keep its session: allow storage for this site.',
   },
 
   failures: {
     offline: 'There is no connection to the server',
-    offlineText: 'What arrived last is shown. The page tries again by itself.',
+    offlineText: 'The page tries again by itself.',
+    lastShown: 'The last answer is shown.',
     busy: 'The server cannot answer at the moment',
     busyText: 'It is busy, or starting. The page tries again by itself.',
     tooMany: 'Too many requests a minute. Wait a moment.',

@@ -2,6 +2,8 @@
 
 export const ES_DOCUMENTS = {
   documents: {
+    companyId: (id: number) => `Empresa ${id}`,
+    agentId: (id: number) => `Agente ${id}`,
     company: 'Empresa',
     agent: 'Agente',
     owner: 'Propietario',

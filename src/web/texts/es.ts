@@ -46,19 +46,13 @@ export const ES = {
     needsToken: 'Para ver documentos hace falta un token',
     needsTokenText:
       'Esta sesión tiene solo una clave. Agregue un token de documentos (cbt_…), que crea «cambista token create».',
-    askTitle: (name: string) => `¿Entrar como «${name}»?`,
-    askKey: 'Esta clave da acceso a los tipos de cambio y al estado.',
-    askToken: (company: string) => `Este token da acceso a los documentos de ${company}.`,
-    askReplaces: (name: string) => `Reemplaza la sesión abierta de «${name}».`,
-    askCare: 'Acepte solo si usted mismo pidió este enlace.',
-    cancel: 'No entrar',
-    codeGone: 'Este enlace ya se usó o venció. Pida otro con «cambista web».',
     storage: 'El navegador no permite guardar la sesión: habilite el almacenamiento de este sitio.',
   },
 
   failures: {
     offline: 'No hay conexión con el servidor',
-    offlineText: 'Se muestra lo último que llegó. La página prueba de nuevo por sí sola.',
+    offlineText: 'La página prueba de nuevo por sí sola.',
+    lastShown: 'Se muestra lo último que llegó.',
     busy: 'El servidor no puede responder en este momento',
     busyText: 'Está ocupado o se está iniciando. La página prueba de nuevo por sí sola.',
     tooMany: 'Demasiadas preguntas por minuto. Espere un momento.',
