@@ -2,7 +2,9 @@
 // headers and what compresses well together.
 
 export { DocumentsScreen } from './documents/documents-screen.tsx'
+export { EmptyBox } from './rates/empty-box.tsx'
 export { ExportAll } from './rates/export-all.tsx'
+export { LeftOut, MissingDaysNote } from './rates/missing-days.tsx'
 export { MonthEnds } from './rates/month-ends.tsx'
 export { OneTimeLink } from './session/one-time-link.tsx'
 export { StatusScreen } from './status/status-screen.tsx'

@@ -17,6 +17,9 @@ const DocumentsScreen = lazily(() => import('./other-screens.ts').then((file) =>
 const StatusScreen = lazily(() => import('./other-screens.ts').then((file) => file.StatusScreen))
 const BELOW_RATES = {
   MonthEnds: lazily(() => import('./other-screens.ts').then((file) => file.MonthEnds)),
+  EmptyBox: lazily(() => import('./other-screens.ts').then((file) => file.EmptyBox)),
+  LeftOut: lazily(() => import('./other-screens.ts').then((file) => file.LeftOut)),
+  MissingDaysNote: lazily(() => import('./other-screens.ts').then((file) => file.MissingDaysNote)),
   ExportAll: lazily(() => import('./other-screens.ts').then((file) => file.ExportAll)),
 }
 

@@ -33,8 +33,12 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden && Date.now() - refreshedAt > OLD_MS) refreshAll()
 })
 
-/** @param path what is asked; undefined: nothing yet. @param everyMs asked again after so long */
-export function useAnswer<T>(path: string | undefined, everyMs?: number): Answer<T> {
+/** @param path what is asked; undefined: nothing yet. @param everyMs asked again after so long. @param read the same function at each call */
+export function useAnswer<T>(
+  path: string | undefined,
+  everyMs?: number,
+  read?: (answer: Response) => Promise<T>,
+): Answer<T> {
   const [held, hold] = useState<Held<T>>({ path: '' })
   const [turn, setTurn] = useState(0)
   const refresh = refreshes.value
@@ -45,7 +49,7 @@ export function useAnswer<T>(path: string | undefined, everyMs?: number): Answer
     const later = (ms: number) => {
       timer = setTimeout(() => setTurn((count) => count + 1), ms)
     }
-    ask<T>(path, { signal: stop.signal }).then(({ value, failure }) => {
+    ask<T>(path, { signal: stop.signal, read }).then(({ value, failure }) => {
       if (stop.signal.aborted) return
       hold((old) => {
         const known = old.path === path ? old.value : undefined

@@ -58,7 +58,7 @@ function useChart(
     }
   }, [])
   useEffect(() => {
-    if (loaded) chart?.draw(loaded.data, breaksIn(loaded.data.days), formats.value)
+    if (loaded) chart?.draw(loaded.data, breaksIn(loaded.data.days, loaded.missing.holes), formats.value)
   }, [chart, loaded, formats.value])
   return chart
 }

@@ -15,7 +15,8 @@ import { SIDES } from '../words/fragment.ts'
 const PAUSE_MS = 150
 const COPIED_MS = 2000
 
-export function Converter({ series }: { series: readonly Series[] }) {
+/** @param refused why no day is asked for */
+export function Converter({ series, refused }: { series: readonly Series[]; refused: string | undefined }) {
   const words = texts.value
   const { amount, source, target, side, on } = view.value
   const [typed, setTyped] = useState(() => writeAmount(amount, formats.value.whole))
@@ -86,7 +87,13 @@ export function Converter({ series }: { series: readonly Series[] }) {
           ? words.convert.faults[read.fault]
           : words.convert.reads(formats.value.exact(read.value), source)}
       </p>
-      <Outcome question={read.value && { amount: read.value, source, target, side, on }} />
+      {refused === undefined ? (
+        <Outcome question={read.value && { amount: read.value, source, target, side, on }} />
+      ) : (
+        <div class="outcome">
+          <p class="refusal">{refused}</p>
+        </div>
+      )}
     </section>
   )
 }

@@ -1,10 +1,11 @@
+import type { FunctionComponent } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import type { Answer } from '../parts/answer.ts'
 import { icons } from '../parts/icons.tsx'
 import { FailureNotice, Notice } from '../parts/notice.tsx'
 import { saveCsv, saveXlsx } from '../parts/save.ts'
 import { formats, look, texts, view } from '../parts/view.ts'
-import type { Rate, Series } from '../server/answers.ts'
+import type { DayRates, Rate, Series } from '../server/answers.ts'
 import { foreignOf } from '../words/currencies.ts'
 import { matches } from '../words/search.ts'
 import type { Table } from '../words/table.ts'
@@ -16,15 +17,18 @@ export function Currencies({
   series,
   rates,
   day,
+  LeftOut,
 }: {
   series: readonly Series[]
-  rates: Answer<readonly Rate[]>
+  rates: Answer<DayRates>
   day: string
+  LeftOut: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
 }) {
   const words = texts.value.currencies
   const [query, setQuery] = useState('')
   const id = useId()
-  const rows = rowsOf(rates.value ?? [], series)
+  const leftOut = rates.value?.leftOut ?? []
+  const rows = rowsOf(rates.value?.rates ?? [], series)
   const found = rows.filter(({ code, name, bankName, pair }) => matches(query, [code, name, bankName, pair]))
   const save = (saved: (table: Table, name: string) => unknown) => void saved(tableOf(found, day), `${day}`)
   return (
@@ -52,6 +56,7 @@ export function Currencies({
           </span>
         </div>
       </div>
+      {leftOut.length > 0 && <LeftOut ids={leftOut} series={series} />}
       {rates.failure && !rates.value ? (
         <FailureNotice failure={rates.failure} />
       ) : rates.value && found.length === 0 ? (

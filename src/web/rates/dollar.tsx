@@ -4,19 +4,20 @@ import type { ComponentChildren } from 'preact'
 import { useAnswer } from '../parts/answer.ts'
 import { icons } from '../parts/icons.tsx'
 import { FailureNotice } from '../parts/notice.tsx'
-import { formats, look, texts, view } from '../parts/view.ts'
+import { formats, texts, view } from '../parts/view.ts'
 import type { Latest } from '../server/answers.ts'
-import { addDays, isDay } from '../words/days.ts'
+import { addDays, type DayFault, FIRST_DAY } from '../words/days.ts'
 import { difference, signOf } from '../words/decimal.ts'
 import { SIDES, type Side } from '../words/fragment.ts'
 
-const FIRST_DAY = '1983-01-01'
+/** The day of the screen: a typed one that is refused is shown, and nothing is asked for it. */
+export type ShownDay = { day: string; fault: DayFault | undefined; choose: (day: string) => void }
 
-export function Dollar({ today }: { today: string }) {
+export function Dollar({ today, shown }: { today: string; shown: ShownDay }) {
   const words = texts.value.dollar
-  const day = view.value.on || today
+  const { day, fault, choose } = shown
   const { value, failure } = useAnswer<Latest>(
-    `/api/v1/rates/latest${view.value.on === '' ? '' : `?on=${day}`}`,
+    fault ? undefined : `/api/v1/rates/latest${view.value.on === '' ? '' : `?on=${day}`}`,
   )
   const dayBefore = value && addDays(value.rate_date, -1)
   const before = useAnswer<Latest>(dayBefore && `/api/v1/rates/latest?on=${dayBefore}`)
@@ -24,17 +25,19 @@ export function Dollar({ today }: { today: string }) {
     <section class="card dollar" aria-labelledby="dollar">
       <div class="card-head">
         <h2 id="dollar">{words.title}</h2>
-        <DayPicker day={day} today={today} />
+        <DayPicker today={today} shown={shown} />
       </div>
       <p class="dollar-day">
-        {formats.value.longDay(day)}
+        {!fault && formats.value.longDay(day)}
         {day !== today && (
-          <button type="button" class="plain" onClick={() => look({ on: '' })}>
+          <button type="button" class="plain" onClick={() => choose(today)}>
             {texts.value.today}
           </button>
         )}
       </p>
-      {failure && !value ? (
+      {fault ? (
+        <Refused fault={fault} day={day} today={today} />
+      ) : failure && !value ? (
         failure.kind === 'not-found' ? (
           <Missing />
         ) : (
@@ -54,15 +57,14 @@ export function Dollar({ today }: { today: string }) {
   )
 }
 
-function DayPicker({ day, today }: { day: string; today: string }) {
+function DayPicker({ today, shown }: { today: string; shown: ShownDay }) {
   const words = texts.value.dollar
   const last = addDays(today, 1) // what the bank publishes for tomorrow is there today
-  const go = (to: string) => {
-    if (isDay(to) && to >= FIRST_DAY && to <= last) look({ on: to === today ? '' : to })
-  }
+  const { day, fault, choose } = shown
+  const step = (days: number) => choose(addDays(day, days))
   return (
     <div class="day-picker">
-      <Step label={words.previous} isOff={day <= FIRST_DAY} onClick={() => go(addDays(day, -1))}>
+      <Step label={words.previous} isOff={fault !== undefined || day <= FIRST_DAY} onClick={() => step(-1)}>
         {icons.previous}
       </Step>
       <input
@@ -72,9 +74,10 @@ function DayPicker({ day, today }: { day: string; today: string }) {
         value={day}
         min={FIRST_DAY}
         max={last}
-        onChange={(event) => go(event.currentTarget.value)}
+        aria-invalid={fault !== undefined}
+        onInput={(event) => choose(event.currentTarget.value)}
       />
-      <Step label={words.next} isOff={day >= last} onClick={() => go(addDays(day, 1))}>
+      <Step label={words.next} isOff={fault !== undefined || day >= last} onClick={() => step(1)}>
         {icons.next}
       </Step>
     </div>
@@ -155,6 +158,23 @@ function Facts({ asked, latest }: { asked: string; latest: Latest | undefined })
         {rate_date === asked ? words.ownDay(day(rate_date)) : words.otherDay(day(asked), day(rate_date))}
       </p>
       {rounded_to !== undefined && <p class="caution">{words.rounded(rounded_to)}</p>}
+    </div>
+  )
+}
+
+/** The sentence that stands where figures would, for a day that is not asked for. */
+export function faultText(fault: DayFault, day: string, today: string): string {
+  const words = texts.value.dollar.refused
+  const format = formats.value.day
+  if (fault === 'future') return words.future(format(day), format(today))
+  return fault === 'before' ? words.before(format(FIRST_DAY)) : words.unreadable
+}
+
+function Refused(props: { fault: DayFault; day: string; today: string }) {
+  return (
+    <div class="notice" role="alert">
+      <p class="notice-title">{texts.value.dollar.refused.title}</p>
+      <p>{faultText(props.fault, props.day, props.today)}</p>
     </div>
   )
 }

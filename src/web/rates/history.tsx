@@ -1,6 +1,7 @@
 // How a pair moved: controls, chart, figures, table and files of one range of days. All that is shown is of one loaded
 // history, whose pair and days are named with it, also while another one is on its way.
 
+import type { FunctionComponent } from 'preact'
 import { FailureNotice, Notice } from '../parts/notice.tsx'
 import { Segmented } from '../parts/segmented.tsx'
 import { look, texts, view } from '../parts/view.ts'
@@ -9,17 +10,24 @@ import { pairOf } from '../words/currencies.ts'
 import { addDays } from '../words/days.ts'
 import { SPANS, type Span } from '../words/fragment.ts'
 import { rangeOf } from '../words/history.ts'
+import { isAnyMissing, type MissingDays } from '../words/holes.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { HistoryFiles } from './history-files.tsx'
 import { HistoryTable } from './history-table.tsx'
 import { useHistory } from './loaded-history.ts'
 import { StatisticsTable } from './statistics-table.tsx'
 
-export function History({ series, today }: { series: readonly Series[]; today: string }) {
+export function History(props: {
+  series: readonly Series[]
+  today: string
+  MissingDaysNote: FunctionComponent<{ missing: MissingDays }>
+}) {
+  const { series, today, MissingDaysNote } = props
   const words = texts.value.history
   const { pair, table } = view.value
   const range = rangeOf(view.value, addDays(today, 1)) // what is published for tomorrow is there today
   const { loaded, failure, isLoading } = useHistory(series, range)
+  const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
     <section class="card history" aria-labelledby="history" aria-busy={isLoading}>
       <div class="card-head">
@@ -34,10 +42,12 @@ export function History({ series, today }: { series: readonly Series[]; today: s
       ) : loaded && loaded.data.days.length === 0 ? (
         <Notice title={words.none}>
           <p>{words.noneText}</p>
+          {note}
         </Notice>
       ) : (
         <>
           <ChartPanel loaded={loaded} />
+          {note}
           <div class="history-foot">
             {loaded ? <StatisticsTable loaded={loaded} /> : <div class="statistics" />}
             <div class="history-tools">

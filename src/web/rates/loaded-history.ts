@@ -6,6 +6,7 @@ import { view } from '../parts/view.ts'
 import type { History, RateSide, Series } from '../server/answers.ts'
 import { pairOf } from '../words/currencies.ts'
 import { byDay, type Days } from '../words/history.ts'
+import { type MissingDays, mergeHoles } from '../words/holes.ts'
 
 export type Loaded = {
   pair: string
@@ -13,6 +14,7 @@ export type Loaded = {
   to: string
   data: Days<RateSide>
   lines: readonly Points[]
+  missing: MissingDays
 }
 type Points = { name: RateSide; points: History['points'] }
 
@@ -51,5 +53,7 @@ function loadedOf(
     if (!points) return undefined
     lines.push({ name: rate_type, points })
   }
-  return sides.length === 0 ? undefined : { pair, from, to, lines, data: byDay(lines) }
+  if (sides.length === 0) return undefined
+  const missing = mergeHoles(sides.map((_, index) => answers[index]?.value?.holes))
+  return { pair, from, to, lines, missing, data: byDay(lines) }
 }

@@ -3,9 +3,15 @@
 import { useMemo, useState } from 'preact/hooks'
 import { type Answer, useAnswer } from '../parts/answer.ts'
 import type { PairHistory, RateSide } from '../server/answers.ts'
+import { type MissingDays, mergeHoles } from '../words/holes.ts'
 import type { SideMonths, Stat } from '../words/months.ts'
 
-export type LoadedMonths = { pair: string; year: string; sides: readonly SideMonths<RateSide>[] }
+export type LoadedMonths = {
+  pair: string
+  year: string
+  sides: readonly SideMonths<RateSide>[]
+  missing: MissingDays
+}
 
 type Answers = Readonly<Record<Stat, Answer<PairHistory>>>
 
@@ -57,7 +63,8 @@ function loadedOf(pair: string, year: string, answers: readonly Answers[]): Load
     }
     sides.push({ name: last.value.rate_type, stats })
   }
-  return { pair, year, sides }
+  const missing = mergeHoles(answers.flatMap((stats) => valuesIn(stats).map((value) => value?.holes)))
+  return { pair, year, sides, missing }
 }
 
 function valuesIn(answers: Answers): (PairHistory | undefined)[] {

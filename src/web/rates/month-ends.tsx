@@ -6,10 +6,12 @@ import { formats, look, view } from '../parts/view.ts'
 import type { Series } from '../server/answers.ts'
 import { currenciesOf } from '../words/currencies.ts'
 import { addDays } from '../words/days.ts'
+import { isAnyMissing } from '../words/holes.ts'
 import { lastClosedYear } from '../words/months.ts'
 import { CurrencyField } from './converter.tsx'
 import { Step } from './dollar.tsx'
 import { useMonths } from './loaded-months.ts'
+import { MissingDaysNote } from './missing-days.tsx'
 import { MonthsFiles } from './months-files.tsx'
 import { MonthsTable } from './months-table.tsx'
 import { monthsTexts } from './months-texts.ts'
@@ -20,6 +22,7 @@ export function MonthEnds({ series, today }: { series: readonly Series[]; today:
   const year = view.value.year || lastClosedYear(today)
   const { loaded, failure, isLoading } = useMonths(pair, year)
   const isNone = loaded?.sides.every(({ stats }) => stats.last.length === 0)
+  const note = loaded && isAnyMissing(loaded.missing) && <MissingDaysNote missing={loaded.missing} />
   return (
     <div aria-busy={isLoading}>
       <div class="convert-fields">
@@ -31,10 +34,12 @@ export function MonthEnds({ series, today }: { series: readonly Series[]; today:
       ) : loaded && isNone ? (
         <Notice title={words.none(loaded.pair, loaded.year)}>
           <p>{words.noneText}</p>
+          {note}
         </Notice>
       ) : (
         <>
           <MonthsTable loaded={loaded} pair={pair} year={year} today={today} />
+          {note}
           <MonthsFiles loaded={loaded} today={today} />
         </>
       )}

@@ -1,5 +1,6 @@
 // What the APIs answer, as far as the page reads it.
 
+import type { AnswerHoles } from '../words/holes.ts'
 import type { MonthPoint } from '../words/months.ts'
 import type { Point } from '../words/statistics.ts'
 
@@ -34,10 +35,18 @@ export type Series = {
   first_data_date: string | null
 }
 
-export type History = { count: number; points: readonly Point[] }
+/** The rates of a day, and the series that are left out because the day was not synchronized. */
+export type DayRates = { rates: readonly Rate[]; leftOut: readonly number[] }
+
+export async function readDayRates(answer: Response): Promise<DayRates> {
+  const ids = answer.headers.get('x-left-out')?.match(/\d+/g) ?? []
+  return { rates: (await answer.json()) as readonly Rate[], leftOut: ids.map(Number) }
+}
+
+export type History = { count: number; points: readonly Point[]; holes?: AnswerHoles }
 
 /** Of a pair, by month. */
-export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[] }
+export type PairHistory = { rate_type: RateSide; points: readonly MonthPoint[]; holes?: AnswerHoles }
 
 export type Conversion = {
   rate_date: string

@@ -26,7 +26,7 @@ function Overview() {
       <h1 class="unseen">{texts.value.screens.status}</h1>
       {failure && status && (
         <p class="banner" role="status">
-          <strong>{wordsOf(failure).title}.</strong> {wordsOf(failure).text}
+          <strong>{wordsOf(failure).title}.</strong> {texts.value.failures.lastShown} {wordsOf(failure).text}
         </p>
       )}
       {failure && !status && <FailureNotice failure={failure} />}

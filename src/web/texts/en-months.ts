@@ -26,6 +26,26 @@ export const EN_MONTHS: MonthsTexts = {
   csvLocal: 'CSV es-CR',
   csvLocalText: 'With semicolons and decimal commas, for spreadsheets in Spanish',
 
+  empty: {
+    title: 'There are no exchange rates yet',
+    text: 'The server has not synchronized anything.',
+    next: (instant) => `The next automatic sync is on ${instant}.`,
+    off: 'Automatic sync is off.',
+    sooner: 'So as not to wait, run on the server:',
+    run: 'To synchronize, run on the server:',
+    after: 'The values appear here as soon as they arrive.',
+  },
+
+  missingDays: {
+    holes: (from, to, others) =>
+      `Days without a sync are missing: ${from === to ? from : `${from} to ${to}`}${
+        others === 0 ? '' : others === 1 ? ' and one more period' : ` and ${others} more periods`
+      }. The figures are without them.`,
+    unknown: 'Which days have not been synchronized is not known.',
+  },
+
+  leftOut: (names) => `Missing because that day has not been synchronized: ${names}.`,
+
   export: {
     text: 'Each stored value with its rounding and the time when it was stored, and the days that are known. The file ends with the number of values and its SHA-256; another cambista reads it with “cambista import”.',
     file: (format) => `Export ${format}`,

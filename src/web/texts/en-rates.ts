@@ -16,12 +16,12 @@ export const EN_RATES: RatesTexts = {
     rounded: (places) => `Rounded by the source to ${places} decimals`,
     none: 'There is no dollar for this day',
     noneText: 'The history begins in 1983, or this day has not been synchronized yet.',
-  },
-
-  empty: {
-    title: 'There are no exchange rates yet',
-    text: 'The server has not synchronized anything. It will do so by itself at dawn; so as not to wait, run on the server:',
-    after: 'The values appear here as soon as they arrive.',
+    refused: {
+      title: 'This date is not looked up',
+      future: (day, today) => `${day} is in the future: today is ${today}.`,
+      before: (first) => `The history begins on ${first}.`,
+      unreadable: 'Type a complete date that exists in the calendar.',
+    },
   },
 
   convert: {

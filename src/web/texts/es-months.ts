@@ -1,4 +1,4 @@
-// The months of a year, and the export, in Spanish.
+// The months of a year, the export, and notices about missing data, in Spanish.
 
 export const ES_MONTHS = {
   source: 'Moneda',
@@ -26,6 +26,26 @@ export const ES_MONTHS = {
   notCopied: 'El navegador no permite copiar',
   csvLocal: 'CSV es-CR',
   csvLocalText: 'Con punto y coma y coma decimal, para hojas de cálculo en español',
+
+  empty: {
+    title: 'Todavía no hay tipos de cambio',
+    text: 'El servidor no ha sincronizado nada.',
+    next: (instant: string) => `La próxima sincronización automática es el ${instant}.`,
+    off: 'La sincronización automática está desactivada.',
+    sooner: 'Para no esperar, ejecute en el servidor:',
+    run: 'Para sincronizar, ejecute en el servidor:',
+    after: 'Los valores aparecen aquí apenas lleguen.',
+  },
+
+  missingDays: {
+    holes: (from: string, to: string, others: number) =>
+      `Faltan días sin sincronizar: ${from === to ? `el ${from}` : `del ${from} al ${to}`}${
+        others === 0 ? '' : others === 1 ? ' y un período más' : ` y ${others} períodos más`
+      }. Las cifras no los incluyen.`,
+    unknown: 'No se sabe cuáles días faltan por sincronizar.',
+  },
+
+  leftOut: (names: string) => `Faltan porque ese día no se ha sincronizado: ${names}.`,
 
   export: {
     text: 'Cada valor guardado, con su redondeo y el momento en que se guardó, y los días que se conocen. El archivo termina con la cantidad de valores y su SHA-256; otro cambista lo lee con «cambista import».',

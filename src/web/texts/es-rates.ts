@@ -16,12 +16,12 @@ export const ES_RATES = {
     rounded: (places: number) => `Redondeado por la fuente a ${places} decimales`,
     none: 'No hay dólar para este día',
     noneText: 'La historia comienza en 1983, o este día todavía no se ha sincronizado.',
-  },
-
-  empty: {
-    title: 'Todavía no hay tipos de cambio',
-    text: 'El servidor no ha sincronizado nada. Lo hará por sí solo en la madrugada; para no esperar, ejecute en el servidor:',
-    after: 'Los valores aparecen aquí apenas lleguen.',
+    refused: {
+      title: 'Esta fecha no se consulta',
+      future: (day: string, today: string) => `El ${day} está en el futuro: hoy es ${today}.`,
+      before: (first: string) => `La historia comienza el ${first}.`,
+      unreadable: 'Escriba una fecha completa que exista en el calendario.',
+    },
   },
 
   convert: {

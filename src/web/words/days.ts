@@ -18,6 +18,18 @@ export function addMonths(day: string, months: number): string {
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10)
 }
 
+export const FIRST_DAY = '1983-01-01'
+
+/** Why the page asks for no rates of a day. */
+export type DayFault = 'unreadable' | 'before' | 'future'
+
+/** Rates of tomorrow are published today; a later day has none. @param day half-typed ones are empty */
+export function validateDay(day: string, today: string): DayFault | undefined {
+  if (/^\d{4}-\d\d-\d\d$/.test(day) && day < FIRST_DAY) return 'before' // a year being typed has zeros: 0002
+  if (!isDay(day)) return 'unreadable'
+  return day > addDays(today, 1) ? 'future' : undefined
+}
+
 /** Whether it is a day of the calendar that the API takes. */
 export function isDay(text: string): boolean {
   if (!/^(19|2\d)\d\d-\d\d-\d\d$/.test(text)) return false

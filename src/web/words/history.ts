@@ -2,6 +2,7 @@
 
 import { addMonths } from './days.ts'
 import type { Span, View } from './fragment.ts'
+import type { Hole } from './holes.ts'
 import type { Point } from './statistics.ts'
 
 export type Line<Name extends string = string> = { name: Name; points: readonly Point[] }
@@ -53,13 +54,15 @@ export function byDay<Name extends string>(lines: readonly Line<Name>[]): Days<N
   }
 }
 
-/** Before which of the days a line breaks off, for there are no values for so long. */
-export function breaksIn(days: readonly string[]): number[] {
+/** Before which of the days a line breaks off: no values for so long, or days that were never synchronized. */
+export function breaksIn(days: readonly string[], holes: readonly Hole[] = []): number[] {
   const found: number[] = []
   let before = Number.POSITIVE_INFINITY
   for (const [index, day] of days.entries()) {
     const time = Date.parse(day)
-    if (time - before > LONGEST_GAP_MS) found.push(index)
+    const last = days[index - 1] ?? day
+    const isHole = holes.some(({ from, to }) => from < day && to > last)
+    if (isHole || time - before > LONGEST_GAP_MS) found.push(index)
     before = time
   }
   return found
