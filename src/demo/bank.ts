@@ -2,9 +2,10 @@
 // invented values. For `demo`, and for tests, which can make it misbehave.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { IsoDate } from '../dates.ts'
-import { publicAnswer } from './bank-public.ts'
+import { publicAnswer, type UnsynchronizedDays } from './bank-public.ts'
 import { siteAnswer } from './bank-site.ts'
 import { createBooks, type ValueOverride } from './books.ts'
 import type { BankReply } from './reply.ts'
@@ -37,6 +38,21 @@ export type BankOptions = {
   /** Names instead of the bank's own. */
   names?: Record<string, string>
   faults?: FaultHook
+  refusals?: Refusals
+  /** Days that are answered as another cambista does which has not synchronized them, by code. */
+  unsynchronized?: UnsynchronizedDays
+  /** Answers over TLS, with this key and chain. */
+  tls?: { key: string; cert: string }
+}
+
+/** Refusals that other banks began with in 2026. */
+export type Refusals = {
+  /** 406 for a request that does not say which form it takes. */
+  withoutAccept?: boolean
+  /** 403 for a User-Agent of another form. */
+  userAgents?: RegExp
+  /** 302 to this address, whatever is asked for. */
+  movedTo?: string
 }
 
 export type Bank = {
@@ -58,10 +74,12 @@ export async function startBank(options: BankOptions): Promise<Bank> {
   const requests: SeenRequest[] = []
 
   const answer = (request: IncomingMessage, seen: SeenRequest): BankReply => {
+    const refusal = refusalOf(request, options.refusals)
+    if (refusal) return refusal
     if (seen.method !== 'GET' || !seen.path.startsWith(`${BASE}/`)) return { status: 404, body: '' }
     const path = seen.path.slice(BASE.length + 1)
     return (
-      publicAnswer(books, options.token, path, seen.query, request.headers) ??
+      publicAnswer(books, options, path, seen.query, request.headers) ??
       siteAnswer(books, csrfTokens, path, seen.query, request.headers) ?? { status: 404, body: '' }
     )
   }
@@ -85,16 +103,17 @@ export async function startBank(options: BankOptions): Promise<Bank> {
     response.write(body.subarray(0, body.byteLength / 2), () => response.destroy())
   }
 
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     serve(request, response).catch(() => response.destroy())
-  })
+  }
+  const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
   const bank: Bank = {
-    url: `http://127.0.0.1:${port}${BASE}`,
+    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}${BASE}`,
     requests,
     faults: options.faults,
     close: () =>
@@ -104,6 +123,14 @@ export async function startBank(options: BankOptions): Promise<Bank> {
       }),
   }
   return bank
+}
+
+function refusalOf({ headers }: IncomingMessage, refusals: Refusals = {}): BankReply | undefined {
+  const { withoutAccept, userAgents, movedTo } = refusals
+  if (movedTo !== undefined) return { status: 302, headers: { Location: movedTo }, body: '' }
+  if (withoutAccept && [undefined, '*/*'].includes(headers.accept)) return { status: 406, body: '' }
+  if (userAgents?.test(headers['user-agent'] ?? '') === false) return { status: 403, body: 'Forbidden' }
+  return undefined
 }
 
 function see(request: IncomingMessage): SeenRequest {

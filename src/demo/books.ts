@@ -2,7 +2,7 @@
 
 import { dayOf, type IsoDate } from '../dates.ts'
 import { DOLLAR_TABLE, PARITY_TABLE } from '../providers/bccr/catalogue.ts'
-import { FIRST_DAY, inventedOn, inventedSeries } from './invented-rates.ts'
+import { FIRST_DAY, inventedOn, inventedSeries, isHoliday } from './invented-rates.ts'
 
 /** A text is published verbatim, null is a day without a value, undefined keeps the invented one. */
 export type ValueOverride = (code: string, day: IsoDate) => string | null | undefined
@@ -46,7 +46,8 @@ export function createBooks(options: {
       if (other !== undefined) return other
       // The dollar's value is published the evening before, a parity's on its day (upstream 4).
       const last = dayOf(options.today()) + (dollars.has(code) ? 1 : 0)
-      return day <= last ? inventedOn(code, day) : undefined
+      if (day > last || day < FIRST_DAY) return undefined
+      return inventedOn(code, day) ?? (isHoliday(day) ? null : undefined)
     },
     lastDay: () => dayOf(options.today()) + 1,
     firstDay: FIRST_DAY,

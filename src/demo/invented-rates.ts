@@ -1,7 +1,7 @@
 // Invented values of the bank's 47 series since 1983, for the stand-in bank: smooth, plausible and the same on
 // every machine, so that a test can ask what was published on any day.
 
-import { dayOf, type IsoDate } from '../dates.ts'
+import { dayOf, type IsoDate, isoOf } from '../dates.ts'
 import { bccrCatalogue } from '../providers/bccr/catalogue.ts'
 
 /** The real code of this one is not known; the bank's own name is. */
@@ -16,6 +16,8 @@ const SUNDAY = 0
 const MONDAY = 1
 const SATURDAY = 6
 const DAYS_A_YEAR = 365.25
+const HOLIDAYS = new Set(['01-01', '04-11', '05-01', '07-25', '08-02', '08-15', '09-15', '12-25'])
+const holidays = new Map<number, boolean>()
 const UNBOUNDED = { low: '120', high: '360' } // VES has no plausible plausibleRange: anything will do
 
 export const inventedSeries: readonly InventedSeries[] = bccrCatalogue.map((series) => ({
@@ -41,7 +43,7 @@ const curves = new Map<string, Curve>(
   }),
 )
 
-/** The canonical value of a series on a day, or undefined where it has none: weekends of parities, days before 1983. */
+/** The canonical value of a series on a day, or undefined: days before 1983, of parities weekends and holidays too. */
 export function inventedValue(code: string, day: IsoDate): string | undefined {
   return inventedOn(code, dayOf(day))
 }
@@ -53,10 +55,15 @@ export function inventedOn(code: string, day: number): string | undefined {
   if (code === '318') return dollar(day, 1)
   const curve = curves.get(code)
   const weekday = weekdayOf(day)
-  if (!curve || weekday === SUNDAY || weekday === SATURDAY) return undefined
+  if (!curve || weekday === SUNDAY || weekday === SATURDAY || isHoliday(day)) return undefined
   const wave = 0.7 * Math.sin(day / 190 + curve.phase) + 0.28 * Math.sin(day / 23 + 2 * curve.phase)
   const value = curve.middle + curve.swing * (wave + 0.02 * noise(day + curve.middle))
   return String(Math.round(value * curve.scale) / curve.scale)
+}
+
+/** Whether a day number is a fixed holiday of Costa Rica, of which parities have a row without a value. */
+export function isHoliday(day: number): boolean {
+  return holidays.getOrInsertComputed(day, () => HOLIDAYS.has(isoOf(day).slice('2026-'.length)))
 }
 
 /** About 40 colones in 1983, 500 since 2006; the sale 1.2 percent above the purchase. */

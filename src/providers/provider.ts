@@ -63,6 +63,11 @@ export type Answer = {
   /** The series that the answer lists, with values or without. */
   listed: { code: string; name: string }[]
   observations: Observation[]
+  /**
+   * Codes of series that the source left out of a table because days of them were not synchronized there. Each is asked for
+   * alone.
+   */
+  leftOut?: readonly string[]
 }
 
 /** Something that an operator must hear of although the sync went on, such as a refused token. */
@@ -129,6 +134,7 @@ export type RequestTuning = {
 export type Session = {
   /**
    * Reads one window. Windows of any length are fine; the session splits them as its source needs.
+   * @throws UnsynchronizedFailure when the source is well, but names days that it has not synchronized itself
    * @throws FetchFailure when the source did not give a valid answer
    */
   read(request: FetchRequest): Promise<Answer>
@@ -202,5 +208,20 @@ export class FetchFailure extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'FetchFailure'
+  }
+}
+
+/**
+ * The source answers from a store of its own and has not synchronized some of the days. Days before and after these can be
+ * requested; a retry of the same days is pointless.
+ */
+export class UnsynchronizedFailure extends FetchFailure {
+  /** Within the window of the request. */
+  readonly days: Interval
+
+  constructor(message: string, days: Interval) {
+    super(message)
+    this.name = 'UnsynchronizedFailure'
+    this.days = days
   }
 }

@@ -5,7 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type IsoDate, todayIn } from '../dates.ts'
 import { networkReason } from '../errors.ts'
 import { excerptOf } from './json.ts'
-import { FetchFailure, type ProviderSettings, type RequestTuning } from './provider.ts'
+import {
+  FetchFailure,
+  type ProviderSettings,
+  type RequestTuning,
+  UnsynchronizedFailure,
+  type Window,
+} from './provider.ts'
 
 export type SourceRequest = {
   /** What a message calls it. */
@@ -16,15 +22,17 @@ export type SourceRequest = {
   secrets: readonly string[]
   /** What the body of an error says; without it, the body as it is. */
   readError?: (body: string) => string
+  /** The days of the request that the source has not synchronized, if an error says so. */
+  readUnsynchronized?: (status: number, body: string) => Window | undefined
 }
 
-type Reader<T> = (body: string) => T | Promise<T>
+type Reader<T> = (body: string, headers: Headers) => T | Promise<T>
 
 export type Requester = {
   /**
    * What `read` makes of the body. What it throws gets the request's name and an excerpt of the body.
-   * @throws RefusedFailure for 401, 403 and 404; FetchFailure for everything else that is not a good answer;
-   * the signal's reason when the session was aborted
+   * @throws RefusedFailure for 401, 403 and 404; UnsynchronizedFailure for days that the source does not have;
+   * FetchFailure for everything else that is not a good answer; the signal's reason when the session was aborted
    */
   get<T>(request: SourceRequest, read: Reader<T>): Promise<T>
   /** Which day it is in the provider's zone by the clock of the source, as its last good answer said. */
@@ -48,6 +56,7 @@ const TIMEOUT_MS = 60_000
 const BODY_LIMIT = 8 * 1024 * 1024 // decompressed; the largest answer known is well below 1 MiB
 const ERROR_BODY_LIMIT = 64 * 1024
 const CUT_SHORT = 'the answer was cut short'
+const INCOMPLETE_CHAIN = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])
 const RETRIED = [429, ...Array.from({ length: 100 }, (_, at) => 500 + at)]
 
 /** Why an attempt failed; `again`: worth another, after `waitMs` where the source said how long. */
@@ -100,7 +109,7 @@ export function createRequester(
             fail(options, failedRequest(request, error))
           },
           onResponseError({ response, options }) {
-            fail(options, failedStatus(request, response, response._data ?? ''))
+            fail(options, failedStatus(request, response, settings.userAgent))
           },
         })
         .catch((error: unknown) => {
@@ -110,9 +119,9 @@ export function createRequester(
           throw failed.failure
         })
       down = false
-      if (!response.ok) throw failedStatus(request, response, response._data ?? '').failure
+      if (!response.ok) throw failedStatus(request, response, settings.userAgent).failure
       day = dayOfHeader(response.headers.get('date'), settings.timeZone)
-      return readBody(request, response._data ?? '', read)
+      return readBody(request, response._data ?? '', response.headers, read)
     },
     sourceDay: () => day,
   }
@@ -123,10 +132,15 @@ function dayOfHeader(date: string | null, timeZone: string): IsoDate | undefined
   return Number.isNaN(instant.getTime()) ? undefined : todayIn(() => instant, timeZone)
 }
 
-async function readBody<T>(request: SourceRequest, answered: string, read: Reader<T>): Promise<T> {
+async function readBody<T>(
+  request: SourceRequest,
+  answered: string,
+  headers: Headers,
+  read: Reader<T>,
+): Promise<T> {
   const body = masked(answered, request) // what echoes a secret as a name would put it into a run's message
   try {
-    return await read(body)
+    return await read(body, headers)
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     const message = `${request.name}: ${masked(error.message, request)}`
@@ -151,23 +165,46 @@ function fetchWhole(limit: number): typeof fetch {
 function failedRequest(request: SourceRequest, error: unknown): Failed {
   if (error instanceof FetchFailure) return given(request, error.message)
   const isCut = error instanceof Error && error.message === CUT_SHORT
+  const certificate = certificateReason(error)
+  if (certificate !== undefined) return given(request, certificate) // it will be no other in a few seconds
   const reason = isTimeout(error) ? 'no complete answer in time' : networkReason(error)
   const message = isCut ? `${CUT_SHORT} (${reason})` : `cannot be reached (${reason})`
   return { failure: new FetchFailure(`${request.name}: ${masked(message, request)}`), again: true }
+}
+
+/** Why the certificate of a source is rejected, in words; undefined: that is not the reason. */
+function certificateReason(error: unknown): string | undefined {
+  const code = networkReason(error)
+  if (INCOMPLETE_CHAIN.has(code)) {
+    return `the chain of its certificate is incomplete: it does not send the intermediate certificate, or this machine does not know the authority (${code}), and NODE_EXTRA_CA_CERTS=FILE adds one`
+  }
+  return /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT)/.test(code)
+    ? `its certificate is not valid (${code})`
+    : undefined
 }
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause))
 }
 
-function failedStatus(request: SourceRequest, response: Response, body: string): Failed {
-  const { status } = response
+function failedStatus(
+  request: SourceRequest,
+  response: Response & { _data?: string | undefined },
+  userAgent: string,
+): Failed {
+  const { status, _data: body = '' } = response
   const said = `${request.name}: HTTP ${status}`
   if (status >= 300 && status < 400) {
-    const place = masked(excerptOf(response.headers.get('location') ?? ''), request)
-    return given(request, `HTTP ${status}, a redirect to "${place}", which is never followed`)
+    const target = response.headers.get('location') ?? ''
+    const place = masked(excerptOf(target), request)
+    const where = isElsewhere(target, request.url) ? `another host, "${place}"` : `"${place}"`
+    return given(request, `HTTP ${status}, a redirect to ${where}, which is never followed`)
   }
-  const message = withExcerpt(said, request.readError?.(body) ?? body, request)
+  const excerpted = withExcerpt(said, request.readError?.(body) ?? body, request)
+  const message = excerpted + hintOf(status, request, userAgent)
+  const days = request.readUnsynchronized?.(status, body)
+  // Neither retried nor waited for: the source is well, and other days can be requested at once.
+  if (days) return { failure: new UnsynchronizedFailure(message, days), again: false }
   if (status === 401 || status === 403 || status === 404) {
     return { failure: new RefusedFailure(message, status), again: false }
   }
@@ -182,6 +219,17 @@ function failedStatus(request: SourceRequest, response: Response, body: string):
     )
   }
   return { failure: new FetchFailure(message), again: true, waitMs }
+}
+
+function isElsewhere(target: string, url: string): boolean {
+  return URL.canParse(target, url) && new URL(target, url).host !== new URL(url).host
+}
+
+/** What an operator can do about a status that is about the request itself and not about its days. */
+function hintOf(status: number, { headers }: SourceRequest, userAgent: string): string {
+  if (status === 403) return ` (it refuses the User-Agent "${userAgent}", this address or the credentials)`
+  if (status === 406) return ` (it does not answer in the form "${headers.Accept ?? '*/*'}")`
+  return ''
 }
 
 function given(request: SourceRequest, message: string): Failed {

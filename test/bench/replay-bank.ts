@@ -31,7 +31,7 @@ const bank = await startBank({
     const known = made.get(asked)
     if (known) return known
     const [, place = ''] = path.split('/SDDE/api/')
-    const reply = publicAnswer(books, options.token, place, query, { authorization: 'Bearer bench' })
+    const reply = publicAnswer(books, options, place, query, { authorization: 'Bearer bench' })
     if (reply?.status !== 200) throw new Error(`the bank was asked for ${asked}`)
     writeFileSync(join(folder, `${made.size}.json`), reply.body ?? '')
     made.set(asked, reply)

@@ -10,9 +10,11 @@ import {
   type FetchRequest,
   type Provider,
   type RequestTuning,
+  UnsynchronizedFailure,
+  type Window,
 } from '../../src/providers/provider.ts'
 import { testDeclaration } from './declaration.ts'
-import { type FaultySource, type Manner, startFaultySource } from './faulty-source.ts'
+import { type FaultySource, type Manner, type Reply, startFaultySource } from './faulty-source.ts'
 
 /** A question and the text that the source answers it with. */
 export type Exchange = { ask: FetchRequest; body: string }
@@ -27,6 +29,8 @@ export type ProviderSample = {
   empty: Exchange
   /** Well-formed texts that are no such answer. */
   wrong: string[]
+  /** How the source says which days of the valid ask it has not synchronized; undefined: no source of this kind does. */
+  unsynchronized?: { reply: Reply; days: Window }
   /** What a path that only lets a client in is answered with. */
   signOn?: (path: string) => string | undefined
 }
@@ -86,6 +90,43 @@ export function testProvider(name: string, sample: ProviderSample): void {
       // The next window is another try. A token that was refused may have been given up.
       if (what !== 'HTTP 401')
         assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
+    })
+  }
+
+  const refusals: [what: string, manner: Manner, message: RegExp][] = [
+    ['HTTP 403', { status: 403, body: '' }, /HTTP 403.* \(it refuses the User-Agent "cambista\/test"/],
+    ['HTTP 406', { status: 406, body: '' }, /HTTP 406.* \(it does not answer in the form "/],
+    [
+      'a redirect to another host',
+      { status: 301, headers: { Location: 'https://bank.example/new' }, body: '' },
+      /HTTP 301, a redirect to another host, "https:\/\/bank\.example\/new"/,
+    ],
+  ]
+  for (const [what, manner, message] of refusals) {
+    test(`${name}: the message of ${what} names it`, async (t) => {
+      const { session, source } = await open(t, sample, manner)
+      await assert.rejects(session.read(valid.ask), message)
+      for (const { headers } of source.seen) {
+        assert.notEqual(JSON.parse(headers).accept ?? '*/*', '*/*', 'requests say which form they take')
+      }
+    })
+  }
+
+  const { unsynchronized } = sample
+  if (unsynchronized) {
+    test(`${name}: days that the source has not synchronized are named, without a retry or a wait`, async (t) => {
+      const waits: number[] = []
+      const sleep = async (ms: number) => void waits.push(ms)
+      const { session, source } = await open(t, sample, unsynchronized.reply, { sleep })
+      await assert.rejects(session.read(valid.ask), (error) => {
+        assert.ok(error instanceof UnsynchronizedFailure, String(error))
+        assert.deepEqual(error.days, unsynchronized.days)
+        return isQuietFailure(token)(error)
+      })
+      assert.deepEqual([source.seen.length, waits], [1, []])
+      source.manner = { body: valid.body }
+      assert.equal((await session.read(valid.ask)).observations.length, valid.values.length)
+      assert.deepEqual([session.notices(), waits], [[], []])
     })
   }
 

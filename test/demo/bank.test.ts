@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Bank, type BankOptions, startBank } from '../../src/demo/bank.ts'
+import { wireNumber } from '../../src/demo/bank-public.ts'
 import { groupedText } from '../../src/demo/bank-site.ts'
 import { inventedValue } from '../../src/demo/invented-rates.ts'
 
@@ -34,7 +35,8 @@ test('answers one indicator, tomorrow included', async (t) => {
     '2026/09/18',
     '2026/09/30',
   )
-  const row = (day: string) => `{"fecha":"${day}","valorDatoPorPeriodo":${inventedValue('317', day)}}`
+  const row = (day: string) =>
+    `{"fecha":"${day}","valorDatoPorPeriodo":${inventedValue('317', day)?.replace(/^\d+$/, '$&.').padEnd(12, '0')}}`
   assert.equal(status, 200)
   assert.equal(
     body,
@@ -94,6 +96,40 @@ test('publishes what a test says instead of the invented', async (t) => {
   assert.ok(body.includes('{"fecha":"2026-09-16","valorDatoPorPeriodo":null}'), body)
   assert.ok(body.includes('"valorDatoPorPeriodo":1.50000000}'), body)
   assert.ok(body.includes('"codigoIndicador":"777","nombreIndicador":"Luna"'), body)
+})
+
+test('answers a holiday of a parity with null, and of the dollar with its value', async (t) => {
+  const bank = await open(t)
+  const euro = await series(bank, 'indicadoresEconomicos/333', '2026/09/15', '2026/09/15')
+  assert.ok(euro.body.includes('"series":[{"fecha":"2026-09-15","valorDatoPorPeriodo":null}]'), euro.body)
+  const dollar = await series(bank, 'indicadoresEconomicos/318', '2026/09/15', '2026/09/15')
+  assert.match(dollar.body, /"valorDatoPorPeriodo":\d{3}\.\d{8}\}/)
+})
+
+for (const [value, text] of [
+  ['496.44', '496.44000000'],
+  ['451', '451.00000000'],
+  ['0.12345678', '0.12345678'],
+  ['0.123456789', '0.123456789'],
+  ['n.d.', 'n.d.'],
+] as const) {
+  test(`writes ${value} on the wire as ${text}`, () => assert.equal(wireNumber(value), text))
+}
+
+test('answers days that another cambista has not synchronized as that does', async (t) => {
+  const hole = { from: '2026-09-10', to: '2026-09-11' }
+  const bank = await open(t, { unsynchronized: { 317: [hole], 333: [hole], 325: [hole] } })
+  const refused = await series(bank, 'indicadoresEconomicos/317', '2026/09/11', '2026/09/18')
+  assert.deepEqual(refused, {
+    status: 503,
+    body: '{"CodigoError":"503","Mensaje":"Los días del 2026-09-11 al 2026-09-11 no se han sincronizado."}',
+  })
+  const whole = await series(bank, 'indicadoresEconomicos/317', '2026/09/12', '2026/09/18')
+  assert.equal(whole.status, 200)
+  const path = `${PUBLIC}/cuadro/520/series?fechaInicio=2026/09/01&fechaFin=2026/09/18&idioma=ES`
+  const table = await fetch(`${bank.url}/${path}`, { headers: { Authorization: 'Bearer good' } })
+  assert.deepEqual(table.headers.get('x-left-out')?.split(',').sort(), ['325', '333'])
+  assert.equal(JSON.parse(await table.text()).datos[0].indicadores.length, 43)
 })
 
 test('remembers who asked for what', async (t) => {

@@ -77,7 +77,8 @@ export function openSession(
       return await readPublic(requester, { url, token, nameOf }, request)
     } catch (error) {
       if (!(error instanceof RefusedFailure)) throw error
-      giveUpToken(`was refused (HTTP ${error.status})`)
+      const why = error.status === 403 ? ', perhaps for the program or its address' : ''
+      giveUpToken(`was refused (HTTP ${error.status})${why}`)
       return readSite(request)
     }
   }

@@ -1,6 +1,6 @@
 // The central bank's public API, which needs the operator's token (upstream 1).
 
-import { addDays, earliest } from '../../dates.ts'
+import { addDays, earliest, isIsoDate, latest } from '../../dates.ts'
 import { isRecord, type JsonRecord, listOf, parseJson, parseLargeJson, textOf } from '../json.ts'
 import { type Answer, FetchFailure, type FetchRequest, type Observation, type Window } from '../provider.ts'
 import type { Requester } from '../request.ts'
@@ -8,6 +8,7 @@ import type { Requester } from '../request.ts'
 // One year of one indicator is known to work; a table brings 45 of them at once (upstream 1).
 const ALONE_DAYS = 366
 const TABLE_DAYS = 92
+const UNSYNCHRONIZED = /\bdel (\d{4}-\d{2}-\d{2}) al (\d{4}-\d{2}-\d{2}) no se han sincronizado/
 
 /** Reads the ask in as many requests as the source needs, oldest days first. */
 export async function readPublic(
@@ -24,19 +25,22 @@ export async function readPublic(
       headers: { Accept: 'application/json', Authorization: `Bearer ${source.token}` },
       secrets: [source.token],
       readError: errorText,
+      readUnsynchronized: (status: number, body: string) => unsynchronizedDays(status, body, window),
     }
-    const answer = await requester.get(page, readPublicAnswer)
+    const answer = await requester.get(page, async (body, headers) =>
+      withMirrorHeaders(await readPublicAnswer(body), headers),
+    )
     // Nothing was published, but the source knows the indicator: an unknown one is a 400 (upstream 1).
     if (indicator !== undefined && answer.listed.length === 0) {
       answer.listed.push({ code: indicator, name: source.nameOf(indicator) })
     }
     answers.push(answer)
   }
-  const { listed, observations } = mergeAnswers(answers)
+  const { listed, observations, leftOut } = mergeAnswers(answers)
   // A request that brought nothing vouches for nothing: the whole answer lists only what each of its requests listed.
   const codes = answers.map((one) => new Set(one.listed.map(({ code }) => code)))
   const byAll = listed.filter(({ code }) => codes.every((known) => known.has(code)))
-  return { listed: byAll, observations }
+  return { listed: byAll, observations, ...(leftOut && { leftOut }) }
 }
 
 /**
@@ -65,13 +69,41 @@ export function errorText(body: string): string {
   }
 }
 
+/**
+ * The days within the window that another cambista says it has not synchronized: its API has the form of the bank's, and the
+ * bank itself says no such thing.
+ */
+export function unsynchronizedDays(status: number, body: string, window: Window): Window | undefined {
+  if (status !== 503) return undefined
+  const [, first = '', last = ''] = UNSYNCHRONIZED.exec(errorText(body)) ?? []
+  if (!isIsoDate(first) || !isIsoDate(last)) return undefined
+  const days = { from: latest(first, window.from), to: earliest(last, window.to) }
+  return days.from <= days.to ? days : undefined
+}
+
+/** What another cambista says beside an answer: indicators that it left out of a table, and to what its values are rounded. */
+function withMirrorHeaders(answer: Answer, headers: Headers): Answer {
+  const codes = (headers.get('x-left-out') ?? '').split(',').map((code) => code.trim())
+  const leftOut = codes.filter((code) => /^\d{1,20}$/.test(code))
+  const decimals = headers.get('x-rounded-to') ?? ''
+  const roundedTo = /^\d{1,2}$/.test(decimals) ? Number(decimals) : undefined
+  const observations = answer.observations.map((one) => ({ ...one, roundedTo }))
+  return {
+    ...answer,
+    ...(roundedTo !== undefined && { observations }),
+    ...(leftOut.length > 0 && { leftOut }),
+  }
+}
+
 /** One after the other; a series is listed once, under its first name. */
 export function mergeAnswers(answers: readonly Answer[]): Answer {
   const listed = new Map<string, { code: string; name: string }>()
   for (const series of answers.flatMap((answer) => answer.listed)) {
     if (!listed.has(series.code)) listed.set(series.code, series)
   }
-  return { listed: [...listed.values()], observations: answers.flatMap((answer) => answer.observations) }
+  const leftOut = [...new Set(answers.flatMap((answer) => answer.leftOut ?? []))]
+  const observations = answers.flatMap((answer) => answer.observations)
+  return { listed: [...listed.values()], observations, ...(leftOut.length > 0 && { leftOut }) }
 }
 
 function indicatorsOf(entry: unknown): JsonRecord[] {

@@ -32,7 +32,7 @@ export function createSiteReader(requester: Requester, url: string): SiteReader 
     const request = {
       name: 'site CSRF',
       url: `${url}/${CSRF_PATH}`,
-      headers: {},
+      headers: { Accept: 'text/plain, */*;q=0.1' },
       secrets: [],
       readError: errorText,
     }

@@ -23,6 +23,14 @@ testProvider('bccr with a token', {
     ],
   },
   empty: { ask: { ...alone, window: before }, body: captured('public-no-data') },
+  unsynchronized: {
+    reply: {
+      status: 503,
+      headers: { 'Retry-After': '3600' },
+      body: '{"CodigoError":"503","Mensaje":"Los días del 2026-09-18 al 2026-09-18 no se han sincronizado."}',
+    },
+    days: { from: '2026-09-18', to: '2026-09-18' },
+  },
   wrong: [
     '[]',
     '{}',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readPublicAnswer } from '../../../src/providers/bccr/public.ts'
-import { FetchFailure } from '../../../src/providers/provider.ts'
+import { readPublicAnswer, unsynchronizedDays } from '../../../src/providers/bccr/public.ts'
+import { FetchFailure, type Window } from '../../../src/providers/provider.ts'
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../fixtures/bccr/${name}`, import.meta.url), 'utf8')
@@ -33,6 +33,65 @@ test('reads a table, and lists what has no values', async () => {
     ],
   )
 })
+
+test('reads the wrapper of a table as the bank answered it, on a Sunday', async () => {
+  assert.deepEqual(await readPublicAnswer(fixture('public-table-491.json')), {
+    listed: [{ code: '318', name: 'Tipo cambio venta' }],
+    observations: [{ code: '318', day: '2026-02-08', value: '496.44000000', roundedTo: undefined }],
+  })
+})
+
+test('an indicator with nothing but null rows is listed', async () => {
+  const row = '{"fecha":"2026-01-01","valorDatoPorPeriodo":null}'
+  const body = answerOf(`{"codigoIndicador":"333","nombreIndicador":"Euro","series":[${row}]}`)
+  assert.deepEqual(await readPublicAnswer(body), {
+    listed: [{ code: '333', name: 'Euro' }],
+    observations: [],
+  })
+})
+
+const WINDOW = { from: '2024-02-01', to: '2024-04-30' }
+const unsynchronized: [title: string, status: number, message: string, days: Window | undefined][] = [
+  [
+    'some days',
+    503,
+    'Los días del 2024-02-20 al 2024-03-04 no se han sincronizado.',
+    { from: '2024-02-20', to: '2024-03-04' },
+  ],
+  [
+    'one day',
+    503,
+    'Los días del 2024-02-20 al 2024-02-20 no se han sincronizado.',
+    { from: '2024-02-20', to: '2024-02-20' },
+  ],
+  [
+    'days beyond the window',
+    503,
+    'Los días del 1983-01-01 al 2024-02-03 no se han sincronizado.',
+    { from: '2024-02-01', to: '2024-02-03' },
+  ],
+  [
+    'days outside of the window',
+    503,
+    'Los días del 1983-01-01 al 1983-02-03 no se han sincronizado.',
+    undefined,
+  ],
+  ['days that do not exist', 503, 'Los días del 2024-02-30 al 2024-03-04 no se han sincronizado.', undefined],
+  [
+    'days in the wrong order',
+    503,
+    'Los días del 2024-03-04 al 2024-02-20 no se han sincronizado.',
+    undefined,
+  ],
+  ['another status', 400, 'Los días del 2024-02-20 al 2024-03-04 no se han sincronizado.', undefined],
+  ['another message', 503, 'Servicio en mantenimiento del 2024-02-20 al 2024-03-04.', undefined],
+]
+for (const [title, status, message, days] of unsynchronized) {
+  test(`unsynchronizedDays reads ${title}`, () => {
+    const body = JSON.stringify({ CodigoError: String(status), Mensaje: message })
+    assert.deepEqual(unsynchronizedDays(status, body, WINDOW), days)
+  })
+}
 
 test('takes no data for an answer', async () => {
   assert.deepEqual(await readPublicAnswer(fixture('public-no-data.json')), { listed: [], observations: [] })

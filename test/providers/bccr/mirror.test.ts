@@ -1,0 +1,47 @@
+// Over the wire: a source that is another cambista, and what it says beside its answers.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UnsynchronizedFailure } from '../../../src/providers/provider.ts'
+import { ask, converse, week } from '../support.ts'
+
+const HOLE = { from: '2026-09-10', to: '2026-09-15' }
+
+test('days that were not synchronized are asked for once, whatever Retry-After says', async (t) => {
+  const { bank, session, waits } = await converse(t, { unsynchronized: { 318: [HOLE] } })
+  await assert.rejects(session.read(week()), (error) => {
+    assert.ok(error instanceof UnsynchronizedFailure, String(error))
+    assert.deepEqual(error.days, { from: '2026-09-14', to: '2026-09-15' })
+    assert.equal(
+      error.message,
+      '318: HTTP 503: Los días del 2026-09-14 al 2026-09-15 no se han sincronizado.',
+    )
+    return true
+  })
+  const around = await session.read(ask('1', '318', '2026-09-16', '2026-09-20'))
+  assert.equal(around.observations.length, 5)
+  assert.deepEqual([bank.requests.length, waits], [2, []])
+})
+
+test('a table names the series that it left out', async (t) => {
+  const { session } = await converse(t, { unsynchronized: { 333: [HOLE], 325: [HOLE] } })
+  const answer = await session.read(ask('520', undefined, '2026-06-01', '2026-09-18'))
+  assert.deepEqual(answer.leftOut?.toSorted(), ['325', '333'])
+  assert.equal(answer.listed.length, 43)
+  const whole = await session.read(ask('520', undefined, '2026-09-16', '2026-09-18'))
+  assert.deepEqual([whole.leftOut, whole.listed.length], [undefined, 45])
+})
+
+test('values of another cambista that are rounded are so here', async (t) => {
+  const faults = async () => ({
+    status: 200,
+    headers: { 'X-Rounded-To': '2' },
+    body: '{"estado":true,"datos":[{"codigoIndicador":"333","series":[{"fecha":"2026-09-16","valorDatoPorPeriodo":1.17000000}]}]}',
+  })
+  const { session } = await converse(t, { faults })
+  const { observations } = await session.read(week('333'))
+  assert.deepEqual(
+    observations.map(({ value, roundedTo }) => [value, roundedTo]),
+    [['1.17000000', 2]],
+  )
+})

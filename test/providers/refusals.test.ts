@@ -1,0 +1,91 @@
+// Refusals that other central banks began with in 2026, over real sockets: each has its name in the message of the run.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import tls from 'node:tls'
+import { type BankOptions, type Refusals, startBank } from '../../src/demo/bank.ts'
+import { bccr } from '../../src/providers/bccr/bccr.ts'
+import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
+import { openDesk } from '../support/rates/memory-bank.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/** The message of a run over a bank, and how often that was asked. */
+async function messageOfRun(t: TestContext, options: Partial<BankOptions>) {
+  const desk = await openDesk(t, { catalogue: bccrCatalogue })
+  const bank = await startBank({ token: 'token', today: desk.clock.today, ...options })
+  t.after(() => bank.close())
+  desk.bank.provider = {
+    ...desk.bank.provider,
+    connect: (settings, signal) => bccr.connect(settings, signal, { sleep: async () => {} }),
+  }
+  desk.deps.settings = () => ({ url: bank.url, token: 'token', paceMs: 0, userAgent: 'cambista/test' })
+  const { status, message } = await desk.sync()
+  return { status, message: message ?? '', requests: bank.requests.length }
+}
+
+const refusals: [title: string, refusals: Refusals, message: RegExp | undefined][] = [
+  ['406 for requests without Accept', { withoutAccept: true }, undefined],
+  [
+    '403 for an unknown User-Agent',
+    { userAgents: /^Mozilla/ },
+    /317: site CSRF: HTTP 403: Forbidden \(it refuses the User-Agent "cambista\/test", this address or the credentials\)/,
+  ],
+  [
+    'a redirect to another host',
+    { movedTo: 'https://sdde.example/api' },
+    /317: HTTP 302, a redirect to another host, "https:\/\/sdde\.example\/api", which is never followed/,
+  ],
+]
+for (const [title, refusals_, message] of refusals) {
+  test(`a bank that answers ${title}`, async (t) => {
+    const run = await messageOfRun(t, { refusals: refusals_ })
+    if (message) assert.match(run.message, message)
+    else assert.deepEqual([run.status, run.message], ['ok', ''])
+  })
+}
+
+test('a bank whose chain lacks the intermediate certificate is named, and asked once', async (t) => {
+  const chain = makeChain(t)
+  tls.setDefaultCACertificates([chain.root])
+  t.after(() => tls.setDefaultCACertificates(tls.getCACertificates('bundled')))
+  const whole = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
+  assert.deepEqual([whole.status, whole.message], ['ok', ''])
+  const { message, requests } = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf } })
+  assert.match(
+    message,
+    /317: the chain of its certificate is incomplete: it does not send the intermediate certificate, .*\(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)/,
+  )
+  assert.equal(requests, 0)
+  tls.setDefaultCACertificates(tls.getCACertificates('bundled'))
+  const unknown = await messageOfRun(t, { tls: { key: chain.key, cert: chain.leaf + chain.intermediate } })
+  assert.match(unknown.message, /this machine does not know the authority/)
+})
+
+/** A root, an intermediate and the certificate of 127.0.0.1, as PEM. */
+function makeChain(t: TestContext) {
+  const dir = temporaryDirectory(t)
+  const at = (name: string) => join(dir, name)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const sign = (name: string, by: string, extensions: string) => {
+    openssl('req', ...newKey, '-keyout', `${name}.key`, '-subj', `/CN=${name}`, '-out', `${name}.csr`)
+    writeFileSync(at(`${name}.ext`), extensions)
+    const authority = ['-CA', `${by}.crt`, '-CAkey', `${by}.key`, '-CAcreateserial']
+    const files = ['-in', `${name}.csr`, '-extfile', `${name}.ext`, '-out', `${name}.crt`]
+    openssl('x509', '-req', '-days', '2', ...authority, ...files)
+  }
+  const root = ['-subj', '/CN=root', '-addext', 'basicConstraints=critical,CA:TRUE']
+  openssl('req', '-x509', '-days', '2', ...newKey, '-keyout', 'root.key', ...root, '-out', 'root.crt')
+  sign('intermediate', 'root', 'basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n')
+  sign('leaf', 'intermediate', 'basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1\n')
+  const pem = (name: string) => readFileSync(at(name), 'utf8')
+  return {
+    root: pem('root.crt'),
+    intermediate: pem('intermediate.crt'),
+    leaf: pem('leaf.crt'),
+    key: pem('leaf.key'),
+  }
+}
