@@ -53,6 +53,11 @@ export function gapsIn(set: readonly Interval[], within: Interval): Interval[] {
   return gaps
 }
 
+/** Whether two intervals have a day in common. */
+export function intersects(one: Interval, other: Interval): boolean {
+  return one.from <= other.to && one.to >= other.from
+}
+
 /** The interval of the set that holds the day. */
 export function intervalAt(set: readonly Interval[], day: IsoDate): Interval | undefined {
   return set.find(({ from, to }) => from <= day && day <= to)

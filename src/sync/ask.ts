@@ -8,6 +8,7 @@ import {
   FetchFailure,
   type FetchRequest,
   type SeriesGroup,
+  UnsynchronizedFailure,
   type Window,
 } from '../providers/provider.ts'
 import { type SyncState, seriesOf } from './state.ts'
@@ -32,9 +33,12 @@ export type Reading = {
   isConfirmed: boolean
 }
 
+/** Days that the source says it has not synchronized, of an indicator or, undefined, of the whole table. */
+export type Unsynchronized = { indicator: string | undefined; days: Window }
+
 /** Whether an answer says something of a series, be it that there is nothing (decisions 2.6). */
-export function saysOf({ unlisted, silenceCounts }: Reading, code: string): boolean {
-  return silenceCounts || !unlisted.has(code)
+export function saysOf({ answer, unlisted, silenceCounts }: Reading, code: string): boolean {
+  return !unlisted.has(code) || (silenceCounts && !answer.leftOut?.includes(code))
 }
 
 /**
@@ -46,19 +50,24 @@ export async function readWindow(
   group: SeriesGroup,
   codes: ReadonlySet<string>,
   window: Window,
-): Promise<{ readings: Reading[]; stopped?: { cause: unknown } }> {
+): Promise<{ readings: Reading[]; unsynchronized: Unsynchronized[]; stopped?: { cause: unknown } }> {
   const indicators = group.indicators?.filter((code) => codes.has(code)) ?? [undefined]
   const readings: Reading[] = []
+  const unsynchronized: Unsynchronized[] = []
   for (const indicator of indicators) {
     try {
       readings.push(await readOne(state, group, indicator, window))
     } catch (cause) {
-      if (!(cause instanceof FetchFailure)) return { readings, stopped: { cause } }
+      if (!(cause instanceof FetchFailure)) return { readings, unsynchronized, stopped: { cause } }
+      if (cause instanceof UnsynchronizedFailure) {
+        unsynchronized.push({ indicator, days: cause.days })
+        continue
+      }
       state.problems.add(failureInWords(group, indicator, reasonOf(cause)))
     }
   }
   checkClock(state)
-  return { readings }
+  return { readings, unsynchronized }
 }
 
 /** A clock that is years ahead would have a run ask for empty years; one that is wrong at all answers for a wrong day. */
@@ -112,7 +121,7 @@ async function readOne(
     const { askedOn } = second
     return { ...first, answer: both, unlisted: stillUnlisted, silenceCounts, askedOn, exact: session.exact }
   } catch (error) {
-    if (!(error instanceof FetchFailure)) throw error
+    if (!(error instanceof FetchFailure) || error instanceof UnsynchronizedFailure) throw error
     state.problems.add(failureInWords(group, indicator, reasonOf(error)))
     // Nothing at all is an answer too, but without a second one the next run asks again.
     return { ...first, isConfirmed: answer.observations.length > 0 }
@@ -139,6 +148,7 @@ function mergedAnswer(newer: Answer, older: Answer): Answer {
   return {
     listed: [...newer.listed, ...older.listed.filter(isOnlyInOlder)],
     observations: [...newer.observations, ...older.observations.filter(isOnlyInOlder)],
+    ...(newer.leftOut && { leftOut: newer.leftOut }),
   }
 }
 

@@ -14,8 +14,8 @@ import { insertSeries, type SeriesRow, selectSeriesOf } from '../store/rates/ser
 import type { SyncCounts } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 import { type AcceptedRate, changesOf, isQuotedInversely, validateRows } from './accept.ts'
-import { type Reading, readWindow, saysOf } from './ask.ts'
-import { COVERAGE_KINDS, type Coverages, coverageAfter } from './coverage.ts'
+import { type Reading, readWindow, saysOf, type Unsynchronized } from './ask.ts'
+import { COVERAGE_KINDS, type Coverages, coverageAfter, coverageWithout } from './coverage.ts'
 import { noteNewDays } from './publication.ts'
 import { catalogueEntry, currencyOf, type SyncState, seriesOf } from './state.ts'
 
@@ -29,6 +29,10 @@ export type ChunkResult = {
   listsAny: boolean
   /** Whether the answers held rows of what was wanted, accepted or not. */
   hasRows: boolean
+  /** Codes that the source says it left out of a table. */
+  leftOut: ReadonlySet<string>
+  /** Days that the source says it has not synchronized. */
+  unsynchronized: readonly Unsynchronized[]
 }
 
 /**
@@ -41,8 +45,11 @@ export async function syncChunk(
   window: Window,
   codes: readonly string[] = seriesOf(state, group).map((one) => one.external_code),
 ): Promise<ChunkResult | undefined> {
-  const { readings, stopped } = await readWindow(state, group, new Set(codes), window)
-  const result = readings.length > 0 ? await storeReadings(state, group, window, readings) : undefined
+  const { readings, unsynchronized, stopped } = await readWindow(state, group, new Set(codes), window)
+  const isAnswered = readings.length > 0 || unsynchronized.length > 0
+  const result = isAnswered
+    ? await storeReadings(state, group, window, { readings, unsynchronized })
+    : undefined
   if (stopped) throw stopped.cause
   return result
 }
@@ -51,14 +58,20 @@ async function storeReadings(
   state: SyncState,
   group: SeriesGroup,
   window: Window,
-  readings: readonly Reading[],
+  { readings, unsynchronized }: { readings: readonly Reading[]; unsynchronized: readonly Unsynchronized[] },
 ): Promise<ChunkResult> {
+  let retracted: Coverages[] = []
   const work = async (trx: Db) => {
     const now = state.now()
     const done: Stored[] = []
+    retracted = []
+    for (const one of unsynchronized) retracted.push(await retractDays(trx, state, group, one, now))
     for (const reading of readings) done.push(await storeReading(trx, state, group, window, reading, now))
     const changed = new Set(done.flatMap((one) => [...one.changed]))
-    if (changed.size > 0 || done.some((one) => one.learned || one.covered.answered.size > 0)) {
+    const isMoved = [...retracted, ...done.map(({ covered }) => covered)].some(
+      ({ answered }) => answered.size > 0,
+    )
+    if (changed.size > 0 || isMoved || done.some(({ learned }) => learned)) {
       await markSeriesChanged(trx, [...changed], await raiseRevision(trx))
     }
     return done
@@ -66,12 +79,54 @@ async function storeReadings(
   const results = await atomically(state.db, work, state.lock)
   // Only what is committed changes what the run believes.
   state.answers += results.length
+  for (const covered of retracted) applyCoverage(state, covered)
+  for (const one of unsynchronized) noteUnsynchronized(state, group, one)
   for (const result of results) apply(state, window, result)
   await state.stored({ group: group.name, window })
   return {
     unlisted: new Set(readings.flatMap(({ unlisted }) => [...unlisted])),
     listsAny: readings.some(({ answer }) => answer.listed.length > 0),
     hasRows: results.some(({ hasRows }) => hasRows),
+    leftOut: new Set(readings.flatMap(({ answer }) => answer.leftOut ?? [])),
+    unsynchronized,
+  }
+}
+
+/** The series that were requested, by an indicator or with the whole table. */
+function requestedSeries(state: SyncState, group: SeriesGroup, indicator: string | undefined): SeriesRow[] {
+  return seriesOf(state, indicator === undefined ? group : alone(group, indicator))
+}
+
+/**
+ * Days that the source has not synchronized are not covered here either, even if it had no data for them before. Stored
+ * values go on answering for their day.
+ */
+async function retractDays(
+  trx: Db,
+  state: SyncState,
+  group: SeriesGroup,
+  { indicator, days }: Unsynchronized,
+  now: Date,
+): Promise<Coverages> {
+  const series = requestedSeries(state, group, indicator)
+  const rates = await selectRatesIn(
+    trx,
+    series.map(({ id }) => id),
+    days,
+  )
+  const covered = coverageWithout(state, series, days, rates)
+  for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
+  return covered
+}
+
+function noteUnsynchronized(state: SyncState, group: SeriesGroup, { indicator, days }: Unsynchronized): void {
+  if (indicator === undefined) {
+    const known = state.unsynchronizedTables.get(group.table) ?? []
+    state.unsynchronizedTables.set(group.table, joined(known, days))
+    return
+  }
+  for (const { id } of requestedSeries(state, group, indicator)) {
+    state.unsynchronized.set(id, joined(state.unsynchronized.get(id) ?? [], days))
   }
 }
 
@@ -92,9 +147,7 @@ type Stored = {
 function apply(state: SyncState, window: Window, result: Stored): void {
   state.series = result.series
   for (const id of result.answered) state.answered.set(id, joined(state.answered.get(id) ?? [], window))
-  for (const kind of COVERAGE_KINDS) {
-    for (const [id, days] of result.covered[kind]) state.covered[kind].set(id, days)
-  }
+  applyCoverage(state, result.covered)
   for (const [id, day] of result.firstValues) {
     const known = state.firstValues.get(id)
     if (known === undefined || day < known) state.firstValues.set(id, day)
@@ -104,6 +157,12 @@ function apply(state: SyncState, window: Window, result: Stored): void {
   state.counts.inserted += result.counts.inserted
   state.counts.updated += result.counts.updated
   state.counts.unchanged += result.counts.unchanged
+}
+
+function applyCoverage(state: SyncState, covered: Coverages): void {
+  for (const kind of COVERAGE_KINDS) {
+    for (const [id, days] of covered[kind]) state.covered[kind].set(id, days)
+  }
 }
 
 async function storeReading(
@@ -118,7 +177,7 @@ async function storeReading(
   const learned =
     indicator === undefined ? await learnSeries(trx, state, group, answer.listed, now.getTime()) : false
   const series = learned ? await selectSeriesOf(trx, state.providerId) : state.series
-  const wanted = seriesOf({ ...state, series }, indicator === undefined ? group : alone(group, indicator))
+  const wanted = requestedSeries({ ...state, series }, group, indicator)
   const problems: string[] = []
 
   // A table holds more than is wanted: what is disabled is left out in silence, what is not known is said.

@@ -3,9 +3,10 @@
 // that had not begun when it was asked for.
 
 import { addDays, earliest, type IsoDate, LATEST_DAY } from '../dates.ts'
-import { type Interval, joined, runsOf, without } from '../intervals.ts'
+import { gapsIn, type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Window } from '../providers/provider.ts'
 import type { StoredRate } from '../store/rates/rates.ts'
+import type { SeriesRow } from '../store/rates/series.ts'
 import type { CoverageKind } from '../store/tables.ts'
 import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
 import { type Reading, saysOf } from './ask.ts'
@@ -60,6 +61,26 @@ export function coverageAfter(
     move('final', without(final, { from: addDays(finalBy(reading.askedOn), 1), to: LATEST_DAY }), rejected)
     const roundedDays = roundedOf.get(id)?.map(({ rate_date }) => rate_date) ?? []
     move('exact', reading.exact ? answered : [], roundedDays)
+  }
+  return moved
+}
+
+/** What is covered when the source has not synchronized some days: of these the days with a value alone. */
+export function coverageWithout(
+  { covered }: Pick<SyncState, 'covered'>,
+  series: readonly Pick<SeriesRow, 'id'>[],
+  days: Interval,
+  stored: readonly StoredRate[],
+): Coverages {
+  const moved: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
+  for (const { id } of series) {
+    const values = runsOf(stored.flatMap((one) => (one.series_id === id ? one.rate_date : [])).sort())
+    const removed = gapsIn(values, days)
+    for (const kind of ['answered', 'final'] as const) {
+      const before = covered[kind].get(id) ?? []
+      const after = removed.reduce(without, before)
+      if (!isSame(before, after)) moved[kind].set(id, after)
+    }
   }
   return moved
 }

@@ -2,8 +2,14 @@
 
 import { addDays, type IsoDate } from '../dates.ts'
 import { type Interval, joined } from '../intervals.ts'
-import type { FetchRequest, SeriesGroup, Session, Window } from '../providers/provider.ts'
-import { floorOf, todoOf } from './order.ts'
+import {
+  type FetchRequest,
+  type SeriesGroup,
+  type Session,
+  UnsynchronizedFailure,
+  type Window,
+} from '../providers/provider.ts'
+import { floorOf, todoOfSeries } from './order.ts'
 import { REREAD_DAYS, windowsOf } from './plan.ts'
 import { type Asked, msLeft, type RunProgress, requestsFor, yearsRead } from './progress.ts'
 import { type SyncRecord, seriesOf } from './state.ts'
@@ -33,7 +39,7 @@ export function createMeter(
   const daysLeftOf = (group: SeriesGroup): Interval[] => {
     let days: Interval[] = []
     for (const { id } of seriesOf(record, group)) {
-      for (const interval of todoOf(record, group, id, backfillFrom)) days = joined(days, interval)
+      for (const interval of todoOfSeries(record, group, id, backfillFrom)) days = joined(days, interval)
     }
     return days
   }
@@ -84,6 +90,9 @@ export function createMeter(
           const answer = await session.read(request)
           answered = true
           return answer
+        } catch (error) {
+          answered = error instanceof UnsynchronizedFailure
+          throw error
         } finally {
           if (last) count(last, answered)
         }

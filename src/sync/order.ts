@@ -1,14 +1,16 @@
 // What a run reads, in which order: the newest days of everything first, then what is missing, newest first. A series
 // that its table does not list is asked for alone. A failed window ends its walk, and the next run goes on there.
 
-import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, latest } from '../dates.ts'
+import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { EMPTY_DAYS } from '../domain/rates/holes.ts'
 import { type Interval, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import { alone, type ChunkResult, syncChunk } from './chunk.ts'
-import { beginningOf, daysToAsk, nextWindow, REREAD_DAYS, windowsOf } from './plan.ts'
+import { beginningOf, daysToAsk, nextWindow, REREAD_DAYS } from './plan.ts'
+import { DETOURS } from './record.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
+import { readNewestDays, tableHoles, type Walk, walk } from './walk.ts'
 
 const CHUNK_ALONE_DAYS = 366
 
@@ -18,7 +20,7 @@ export function plannedRange(state: SyncRecord, backfillFrom: IsoDate): Window {
   for (const group of state.provider.groups) {
     if (seriesOf(state, group).length === 0) continue
     for (const { id } of seriesOf(state, group)) {
-      for (const days of todoOf(state, group, id, backfillFrom)) from = earliest(from, days.from)
+      for (const days of todoOfSeries(state, group, id, backfillFrom)) from = earliest(from, days.from)
     }
   }
   return { from, to: state.tomorrow }
@@ -33,16 +35,18 @@ export async function readRange(
   for (const group of groups) {
     if (seriesOf(state, group).length === 0) continue
     const unlisted = new Set<string>()
-    for (const window of windowsOf(range, group.chunkDays)) {
-      const result = await syncChunk(state, group, window)
-      if (!result) break
-      if (window.to >= state.today) reportAbsent(state, group, result)
-      for (const code of askableAlone(state, group, result)) unlisted.add(code)
-    }
-    for (const code of unlisted) {
-      for (const window of windowsOf(range, CHUNK_ALONE_DAYS)) {
-        if (!(await syncChunk(state, groupOfOne(group, code), window))) break
-      }
+    await walk(state, group, {
+      todoOf: () => [range],
+      ends(window, result) {
+        if (window.to >= state.today) reportAbsent(state, group, result)
+        for (const code of askableAlone(state, group, result)) unlisted.add(code)
+        return false
+      },
+    })
+    for (const code of unlisted) await walk(state, groupOfOne(group, code), { todoOf: () => [range] })
+    const refused = tableHoles(state, group)
+    for (const { external_code: code } of refused.length > 0 ? inTurn(state, group) : []) {
+      if (!unlisted.has(code)) await walk(state, groupOfOne(group, code), { todoOf: () => refused })
     }
   }
 }
@@ -53,62 +57,74 @@ export async function readEverything(
   groups: readonly SeriesGroup[],
   backfillFrom: IsoDate,
 ): Promise<void> {
-  const begun = new Map<SeriesGroup, { from: IsoDate; deaf: ReadonlySet<string> }>()
+  const begun = new Map<SeriesGroup, Newest>()
   for (const group of groups) {
     if (seriesOf(state, group).length === 0) continue
-    const window = newestWindow(state, group, backfillFrom)
-    begun.set(group, { from: window.from, deaf: await readNewest(state, group, window) })
+    begun.set(group, await readNewest(state, group, newestWindow(state, group, backfillFrom)))
   }
-  for (const [group, { from, deaf }] of begun) {
-    const whole = await readMissing(state, group, { before: from, backfillFrom, deaf })
-    if (!whole || group.indicators !== undefined || !state.session.supportsSingleSeries) continue
+  for (const [group, { from, read, readAlone, deaf }] of begun) {
+    const todoOf = ({ id }: SeriesRow) => todoOfSeries(state, group, id, backfillFrom)
+    const series = () => followed(state, group, deaf)
+    const ends = endOfTable(state, group)
+    const isWhole = await walk(state, group, { todoOf, series, read, reached: from, ends })
+    if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) continue
     // What a table is silent about, each series in windows of its own.
-    for (const { external_code: code } of seriesOf(state, group)) {
+    for (const { external_code: code } of inTurn(state, group)) {
       if (deaf.has(code)) continue
-      await readMissing(state, groupOfOne(group, code), { before: from, backfillFrom, deaf })
+      await walk(state, groupOfOne(group, code), { todoOf, read: readAlone, reached: from })
     }
   }
 }
 
-/** Returns the series that cannot be asked for alone, although the table does not list them. */
-async function readNewest(state: SyncState, group: SeriesGroup, window: Window): Promise<Set<string>> {
-  const deaf = new Set<string>()
-  const result = await syncChunk(state, group, window)
-  if (!result) return deaf
-  reportAbsent(state, group, result)
-  for (const code of askableAlone(state, group, result)) {
-    if (!(await syncChunk(state, groupOfOne(group, code), window))) deaf.add(code)
-  }
-  return deaf
+/** What came of the newest window of a group. */
+type Newest = {
+  from: IsoDate
+  /** Days that are not requested again with the group, and of a series alone. */
+  read: readonly Interval[]
+  readAlone: readonly Interval[]
+  /** The series that cannot be asked for alone, although the table does not list them. */
+  deaf: ReadonlySet<string>
 }
 
-/** Reads what is still to be asked for before a day, newest first; false when a window failed. */
-async function readMissing(
-  state: SyncState,
-  group: SeriesGroup,
-  plan: { before: IsoDate; backfillFrom: IsoDate; deaf: ReadonlySet<string> },
-): Promise<boolean> {
-  let { before } = plan
-  let emptyTo: IsoDate | undefined
-  for (;;) {
-    const todo = followed(state, group, plan.deaf).map(({ id, external_code: code }) => ({
-      code,
-      days: todoOf(state, group, id, plan.backfillFrom),
-    }))
-    const window = nextWindow(
-      todo.flatMap(({ days }) => days),
-      before,
-      group.chunkDays,
-    )
-    if (!window) return true
-    const overlaps = ({ from, to }: Interval) => from <= window.to && to >= window.from
-    const codes = todo.filter(({ days }) => days.some(overlaps)).map(({ code }) => code)
-    const result = await syncChunk(state, group, window, codes)
-    if (!result) return false
-    before = window.from
-    emptyTo = result.hasRows ? undefined : (emptyTo ?? window.to)
-    if (emptyTo !== undefined && isBeforeAll(state, group, window.from, emptyTo)) return true
+async function readNewest(state: SyncState, group: SeriesGroup, window: Window): Promise<Newest> {
+  const deaf = new Set<string>()
+  const { from } = window
+  const whole = [{ from, to: LATEST_DAY }]
+  const first = await syncChunk(state, group, window)
+  if (!first) return { from, read: whole, readAlone: whole, deaf }
+  const newer = await readNewestDays(state, group, { window, result: first })
+  const results = [first, ...newer.map(({ result }) => result)]
+  for (const result of results) reportAbsent(state, group, result)
+  let isSynchronized = first.unsynchronized.length === 0
+  const read = isSynchronized
+    ? whole
+    : newer.flatMap(({ window, result }) => (result.unsynchronized.length > 0 ? [] : window))
+  for (const code of new Set(results.flatMap((result) => [...askableAlone(state, group, result)]))) {
+    const one = groupOfOne(group, code)
+    const result = await syncChunk(state, one, window)
+    if (!result) deaf.add(code)
+    else if (result.unsynchronized.length > 0) {
+      isSynchronized = false
+      await readNewestDays(state, one, { window, result })
+    }
   }
+  return { from, read, readAlone: isSynchronized ? whole : [], deaf }
+}
+
+/** Finds the end of a walk over a table: once a year has brought nothing, the rest is asked for series by series. */
+function endOfTable(state: SyncState, group: SeriesGroup): NonNullable<Walk['ends']> {
+  let emptyTo: IsoDate | undefined
+  return (window, { hasRows, unsynchronized }) => {
+    emptyTo = hasRows || unsynchronized.length > 0 ? undefined : (emptyTo ?? window.to)
+    return emptyTo !== undefined && isBeforeAll(state, group, window.from, emptyTo)
+  }
+}
+
+/** The series of a group; each run begins with others, for its detours may not suffice for all. */
+function inTurn(state: SyncState, group: SeriesGroup): SeriesRow[] {
+  const series = seriesOf(state, group)
+  const begin = (state.runId * DETOURS) % Math.max(1, series.length)
+  return [...series.slice(begin), ...series.slice(0, begin)]
 }
 
 /**
@@ -135,7 +151,7 @@ function isBeforeAll(state: SyncState, group: SeriesGroup, from: IsoDate, emptyT
 function newestWindow(state: SyncState, group: SeriesGroup, backfillFrom: IsoDate): Window {
   const newest = { from: addDays(state.tomorrow, -REREAD_DAYS), to: state.tomorrow }
   const series = seriesOf(state, group).filter(({ id }) => state.covered.answered.has(id))
-  const days = series.flatMap(({ id }) => todoOf(state, group, id, backfillFrom))
+  const days = series.flatMap(({ id }) => todoOfSeries(state, group, id, backfillFrom))
   return nextWindow(days, addDays(state.tomorrow, 1), group.chunkDays) ?? newest
 }
 
@@ -145,7 +161,7 @@ export function floorOf(group: SeriesGroup, backfillFrom: IsoDate): IsoDate {
 }
 
 /** What a series is still to be asked for in this run; nothing before its beginning, where that has shown itself. */
-export function todoOf(
+export function todoOfSeries(
   state: SyncRecord,
   group: SeriesGroup,
   id: number,
@@ -154,6 +170,7 @@ export function todoOf(
   const known = { covered: state.covered.answered.get(id) ?? [], firstValue: state.firstValues.get(id) }
   let todo = daysToAsk(state.covered.final.get(id) ?? [], floorOf(group, backfillFrom), state.tomorrow)
   for (const answered of state.answered.get(id) ?? []) todo = without(todo, answered)
+  for (const missing of state.unsynchronized.get(id) ?? []) todo = without(todo, missing)
   // A history with a known first day does not end with an empty year.
   const begun = group.startsOn === undefined ? beginningOf(known) : undefined
   return begun === undefined ? todo : without(todo, { from: EARLIEST_DAY, to: addDays(begun, -1) })
@@ -169,7 +186,9 @@ function groupOfOne(group: SeriesGroup, code: string): SeriesGroup {
 }
 
 /** Says which currencies of the catalogue an answer that reaches up to today leaves out (upstream 3). */
-function reportAbsent(state: SyncState, group: SeriesGroup, { unlisted, listsAny }: ChunkResult): void {
+function reportAbsent(state: SyncState, group: SeriesGroup, result: ChunkResult): void {
+  const { listsAny, leftOut } = result
+  const unlisted = [...result.unlisted].filter((code) => !leftOut.has(code))
   const nameOf = (code: string) => {
     const series = state.series.find(({ external_code }) => external_code === code)
     return series ? currencyOf(state.provider, series) : code
@@ -180,13 +199,17 @@ function reportAbsent(state: SyncState, group: SeriesGroup, { unlisted, listsAny
   }
   // A whole table with nothing in it lists nothing: that is the public API's "no data".
   if (!listsAny) return
-  const absent = [...unlisted].map(nameOf)
+  const absent = unlisted.map(nameOf)
+  // A code that is not known may be that of a series which is still to be learned.
+  const learnable = [...leftOut].every((code) =>
+    state.series.some(({ external_code }) => external_code === code),
+  )
   for (const entry of state.provider.catalogue) {
     if (entry.table !== group.table || entry.externalCode !== undefined) continue
     const made = state.series.some(
       (one) => one.base_currency === entry.base && one.quote_currency === entry.quote,
     )
-    if (made) continue
+    if (made || !learnable) continue
     absent.push(currencyOf(state.provider, { base_currency: entry.base, quote_currency: entry.quote }))
   }
   if (absent.length > 0) state.problems.add(`${group.name}: absent from the answer: ${absent.join(', ')}`)

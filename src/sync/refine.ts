@@ -19,10 +19,11 @@ import {
   updateRun,
 } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
-import { alone, syncChunk } from './chunk.ts'
-import { messageOf, readRecord, statusOf } from './record.ts'
+import { alone } from './chunk.ts'
+import { DETOURS, messageOf, readRecord, statusOf, unsynchronizedProblem } from './record.ts'
 import type { SyncDeps } from './run.ts'
 import { type SyncProgress, type SyncState, seriesOf } from './state.ts'
+import { walk } from './walk.ts'
 
 export type RefineRequest = { signal: AbortSignal; progress?: (progress: SyncProgress) => void }
 
@@ -30,7 +31,7 @@ const GIVES_WAY_MS = 250 // between two windows, beside the pace of the requests
 const TRY_AGAIN_MS = 1000
 const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
-type Totals = Pick<SyncState, 'counts' | 'answers' | 'problems'>
+type Totals = Pick<SyncState, 'counts' | 'answers' | 'problems' | 'detours'>
 
 /** The record that is open, and what is to go into it. */
 type Refining = { runId: number | undefined; from: IsoDate; totals: Totals; ended: SyncRunRow[] }
@@ -92,10 +93,15 @@ async function refineWindow(
   const lock = await nextTurn(deps, request.signal)
   try {
     // Others may have stored since: nothing of an earlier window is believed.
-    const read = await readRecord(db, provider, deps.clock, async (progress) => {
-      await deps.changed()
-      request.progress?.(progress)
-    })
+    const read = await readRecord(
+      db,
+      provider,
+      { clock: deps.clock, trigger: 'refine' },
+      async (progress) => {
+        await deps.changed()
+        request.progress?.(progress)
+      },
+    )
     const record = { ...read, lock }
     const series = seriesOf({ ...record, runId: 0 }, group)
     const older = { ...ALL_DAYS, to: addDays(turn.before, -1) }
@@ -110,18 +116,27 @@ async function refineWindow(
     for (const { id, external_code } of series) {
       if ((await findRefinableDay(db, [id], window)) !== undefined) codes.push(external_code)
     }
-    const result = await syncChunk(state, group, window, codes)
-    for (const code of result?.unlisted ?? []) {
-      if (group.indicators === undefined && codes.includes(code))
-        await syncChunk(state, alone(group, code), window)
-    }
-    refining.totals = { counts: state.counts, answers: state.answers, problems: state.problems }
+    const unlisted = new Set<string>()
+    const isRead = await walk(state, group, {
+      series: () => series.filter(({ external_code: code }) => codes.includes(code)),
+      todoOf: () => [window],
+      ends(_window, result) {
+        for (const code of group.indicators ? [] : result.unlisted)
+          if (codes.includes(code)) unlisted.add(code)
+        return false
+      },
+    })
+    for (const code of unlisted) await walk(state, alone(group, code), { todoOf: () => [window] })
+    const unsynchronized = unsynchronizedProblem(state)
+    if (unsynchronized !== undefined) state.problems.add(unsynchronized)
+    const { counts, answers, problems, detours } = state
+    refining.totals = { counts, answers, problems, detours }
     refining.from = earliest(refining.from, window.from)
     // Should another run come in between, its record is closed as it stands.
     const sofar = { ...state.counts, dateFrom: refining.from }
     await atomically(db, (trx) => updateRun(trx, runId, sofar), lock)
     // A source that fails is left alone until the next good run.
-    return result ? window.from : undefined
+    return isRead ? window.from : undefined
   } finally {
     await lock.release()
   }
@@ -182,5 +197,10 @@ async function closeRecord(
 }
 
 function newTotals(): Totals {
-  return { counts: { inserted: 0, updated: 0, unchanged: 0 }, answers: 0, problems: new Set() }
+  return {
+    counts: { inserted: 0, updated: 0, unchanged: 0 },
+    answers: 0,
+    problems: new Set(),
+    detours: DETOURS,
+  }
 }

@@ -3,6 +3,7 @@
 
 import type { IsoDate } from '../dates.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
+import { lacksUnsynchronizedAlone } from '../domain/rates/unsynchronized.ts'
 import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log, LogFields } from '../log.ts'
@@ -19,7 +20,7 @@ import { createMeter, type Meter } from './meter.ts'
 import { plannedRange, readEverything, readRange } from './order.ts'
 import type { HistoryProgress, RunProgress } from './progress.ts'
 import { closeAndTell } from './publication.ts'
-import { messageOf, readRecord, statusOf } from './record.ts'
+import { messageOf, readRecord, statusOf, unsynchronizedProblem } from './record.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
 
 export type SyncRequest = {
@@ -90,12 +91,21 @@ export function tokenHashOf({ token }: ProviderSettings): string | null {
   return plain ? hashOfSecret(plain) : null
 }
 
-/** Why there must be another try soon, in words; undefined when every run was ok and what is due is stored. */
-export function whyAgain(ends: readonly SyncEnd[]): string | undefined {
+/** Why there must be another run, in words for the log; `isSoon`: before the usual hour is over. */
+export type RetryReason = { why: string; isSoon: boolean }
+
+/** Undefined when every run was ok and what is due is stored. */
+export function retryReason(ends: readonly SyncEnd[]): RetryReason | undefined {
   const failed = ends.find(({ run }) => run.status !== 'ok')
-  if (failed) return `the sync was ${failed.run.status}`
   const behind = ends.find(({ current }) => !current)
-  return behind && `${behind.due} is not there yet`
+  const isSoon = behind !== undefined || ends.some(({ run }) => isUrgent(run))
+  if (failed) return { why: `the sync was ${failed.run.status}`, isSoon }
+  return behind && { why: `${behind.due} is not there yet`, isSoon }
+}
+
+/** Days that the source has not synchronized itself are not there a few minutes later (decisions 2.6). */
+function isUrgent({ status, message }: SyncRunRow): boolean {
+  return status !== 'ok' && !lacksUnsynchronizedAlone(message)
 }
 
 async function recordRun(
@@ -128,6 +138,8 @@ async function recordRun(
         log.error('sync failed', { ...about, cause: told ? reasonOf(error) : error.stack })
     }
   }
+  const unsynchronized = unsynchronizedProblem(record)
+  if (unsynchronized !== undefined) record.problems.add(unsynchronized)
   const notices = session?.notices() ?? []
   const tokenOnly = record.problems.size === 0 && notices.length > 0 && notices.every(({ token }) => token)
   for (const notice of notices) record.problems.add(notice.message)
@@ -193,7 +205,7 @@ async function openRecord(
   { settings, lock }: { settings: ProviderSettings | { unreadable: unknown }; lock: Lock },
 ): Promise<{ record: SyncRecord; meter: Meter }> {
   const { db, clock } = deps
-  const read = await readRecord(db, provider, clock, async (progress) => {
+  const read = await readRecord(db, provider, { clock, trigger: request.trigger }, async (progress) => {
     await deps.changed()
     request.progress?.({ ...progress, ...meter.progress() })
   })

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import { createPeriodic } from '../periodic.ts'
 import { lostDatabaseError } from '../storage-error.ts'
 import type { SyncTrigger } from '../store/tables.ts'
+import type { RetryReason } from './run.ts'
 import {
   FIRST_RETRY_MS,
   LATER_RETRY_MS,
@@ -35,8 +36,8 @@ export type SchedulerDeps = Timetable & {
   provider: string
   clock: Clock
   log: Log
-  /** Runs the provider once; why there must be another try soon, in words, or undefined. */
-  run: (trigger: SyncTrigger, signal: AbortSignal) => Promise<string | undefined>
+  /** Runs the provider once; why there must be another run, or undefined. */
+  run: (trigger: SyncTrigger, signal: AbortSignal) => Promise<RetryReason | undefined>
   facts: StartFacts
 }
 
@@ -62,17 +63,18 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     log.info('next try', { provider, at: runs.nextRun()?.toISOString(), why })
   }
   const attempt = async (trigger: SyncTrigger) => {
-    let why: string | undefined
+    let reason: RetryReason | undefined
     try {
-      why = await deps.run(trigger, runs.signal)
+      reason = await deps.run(trigger, runs.signal)
     } catch (error) {
-      why = error instanceof AppError ? 'the sync was refused' : 'the sync failed'
-      if (error instanceof AppError) log.warn('sync refused', { provider, trigger, reason: error.message })
+      const isRefused = error instanceof AppError
+      reason = { why: isRefused ? 'the sync was refused' : 'the sync failed', isSoon: true }
+      if (isRefused) log.warn('sync refused', { provider, trigger, reason: error.message })
       else log.error('sync failed', { provider, trigger, reason: reasonOf(lostDatabaseError(error)) })
     }
-    if (why === undefined || runs.signal.aborted) return
-    const wait = trigger === 'retry' ? LATER_RETRY_MS : FIRST_RETRY_MS
-    planNext({ trigger: 'retry', at: new Date(clock().getTime() + wait), wait }, why)
+    if (reason === undefined || runs.signal.aborted) return
+    const wait = trigger === 'retry' || !reason.isSoon ? LATER_RETRY_MS : FIRST_RETRY_MS
+    planNext({ trigger: 'retry', at: new Date(clock().getTime() + wait), wait }, reason.why)
   }
 
   return {

@@ -4,7 +4,7 @@
 import { reasonOf } from '../errors.ts'
 import type { Provider } from '../providers/provider.ts'
 import { refine } from './refine.ts'
-import { type SyncDeps, syncAll, whyAgain } from './run.ts'
+import { retryReason, type SyncDeps, syncAll } from './run.ts'
 import { createScheduler, disabledScheduler, type Scheduler, type SchedulerStatus } from './scheduler.ts'
 import { readStartFacts, type Timetable } from './start.ts'
 
@@ -44,7 +44,7 @@ export async function openSchedulers(
         if (signal.aborted) return undefined
         const ends = await syncAll(deps, [provider], { trigger, signal, range: undefined })
         if (ends.every(({ run }) => run.status === 'ok')) refining.begin(provider)
-        return whyAgain(ends)
+        return retryReason(ends)
       })
     const { code, timeZone } = provider
     const scheduler = createScheduler({ provider: code, cron, timeZone, clock, log, facts, run })

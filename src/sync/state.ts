@@ -29,6 +29,14 @@ export type SyncRecord = {
   firstValues: Map<number, IsoDate>
   /** The days of each series that were answered in this run. */
   answered: Map<number, readonly Interval[]>
+  /** The days of each series that the source says it has not synchronized itself: not requested again in this run. */
+  unsynchronized: Map<number, readonly Interval[]>
+  /** The same of whole tables, of whose series each lacks some of these days. */
+  unsynchronizedTables: Map<string, readonly Interval[]>
+  /** Requests that the run may still make around such days. */
+  detours: number
+  /** Whether these were too few. */
+  needsDetours: boolean
   /** Series refused in this run because they are quoted in the other direction. */
   refused: Set<number>
   counts: SyncCounts

@@ -30,7 +30,7 @@ const DAWN_RUN: LastRun = {
 }
 const REFUSED = { status: 'parcial', token_hash: 'a', token_only: true } as const
 
-type Answer = boolean | 'refused' | 'defect' | 'lost' | Promise<boolean>
+type Answer = boolean | 'refused' | 'defect' | 'lost' | 'later' | Promise<boolean>
 
 /** A scheduler whose runs are noted as `trigger at time`, and answered one after the other. */
 function openScheduler(
@@ -60,7 +60,8 @@ function openScheduler(
     if (answer === 'refused') throw new AppError('conflict', 'a sync is already running')
     if (answer === 'defect') throw new TypeError('surprise')
     if (answer === 'lost') throw Object.assign(new Error('write EPIPE'), { code: 'PG_LOST' })
-    return (await answer) ? undefined : 'the sync was error'
+    if (answer === 'later') return { why: 'the sync was parcial', isSoon: false }
+    return (await answer) ? undefined : { why: 'the sync was error', isSoon: true }
   }
   const { last, starts = [], hasRates = true, current = true, enabled = true } = options
   const { timeZone = 'America/Costa_Rica' } = options
@@ -337,6 +338,13 @@ test('retries begin anew with the next scheduled run', async (t) => {
     'scheduler 2026-03-24T11:00',
     'retry 2026-03-24T11:15',
   ])
+})
+
+test('a retry that is not urgent is an hour later', async (t) => {
+  const { scheduler, pass, runs } = openScheduler(t, { answers: ['later', 'later', true] })
+  scheduler.start()
+  await pass(DAY + 6 * HOUR)
+  assert.deepEqual(runs, ['scheduler 2026-03-25T11:00', 'retry 2026-03-25T12:00', 'retry 2026-03-25T13:00'])
 })
 
 test('the next run that the status tells of is the retry when that comes first', async (t) => {

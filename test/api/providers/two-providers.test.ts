@@ -106,7 +106,12 @@ test('a run knows what is covered of its own provider, and of no other', async (
   const both = await startBoth(t)
   const coveredOf = (provider: Provider) =>
     asOtherProcess(both, async (db) => {
-      const { series, covered } = await readRecord(db, provider, both.clock.read, async () => {})
+      const { series, covered } = await readRecord(
+        db,
+        provider,
+        { clock: both.clock.read, trigger: 'cli' },
+        async () => {},
+      )
       const ids = new Set(series.map(({ id }) => id))
       return [...covered.answered.keys()].map((id) => ids.has(id))
     })

@@ -9,6 +9,7 @@ import { addDays, type IsoDate } from '../../../src/dates.ts'
 import { FetchFailure } from '../../../src/providers/provider.ts'
 import { ofSqlite, type TestApp } from '../../support/app.ts'
 import { type MemoryApp, startMemoryApp } from '../../support/rates/memory-app.ts'
+import { mirrorHoles } from '../../support/rates/mirror.ts'
 import { asOtherProcess, send } from '../support.ts'
 
 type Detail = {
@@ -190,6 +191,25 @@ test('a sync of a range is no first history, wherever it begins', async (t) => {
   assert.deepEqual([(await health(app)).status, (await health(app)).detail], ['ok', undefined])
   const seen = await watched(app, () => app.sync({ from: '2026-02-20', to: TODAY }))
   for (const { status } of seen) assert.equal(status, 'ok')
+})
+
+test('days that the source has not synchronized itself are no history that is being fetched', async (t) => {
+  const app = await startMemoryApp(t, { backfillFrom: LONG_AGO })
+  mirrorHoles(app.memory, { 317: [{ from: '2025-01-01', to: '2025-06-30' }] }, '2024-03-01')
+  const { run } = await app.sync()
+  assert.match(run.message ?? '', /^the source has not synchronized /)
+  const { status, detail } = await health(app)
+  const hole = { series_id: 1, pair: 'USD/CRC', rate_type: 'compra', from: '2025-01-01', to: '2025-06-30' }
+  assert.deepEqual([status, detail], ['ok', { holes: [hole] }])
+  const mirrored = app.memory.fault
+  const seen: Health[] = []
+  app.memory.fault = async (ask, usual) => {
+    seen.push(await health(app))
+    return mirrored?.(ask, usual)
+  }
+  await app.sync()
+  assert.ok(seen.length > 0)
+  for (const one of seen) assert.equal(one.status, 'ok', 'while they are requested again')
 })
 
 test('holes are named, the first twenty, and degrade nothing', async (t) => {
