@@ -21,8 +21,8 @@ async function read(path: string): Promise<string> {
   return `${response.status} ${await response.text()}`
 }
 
-test('an indicator is answered with the stored digits, up to today', async () => {
-  const venta = `200 {"estado":true,"mensaje":"Consulta exitosa","datos":[{"codigoIndicador":"318","nombreIndicador":"Tipo cambio venta","series":[{"fecha":"2026-03-22","valorDatoPorPeriodo":658.99},{"fecha":"2026-03-23","valorDatoPorPeriodo":620.18},{"fecha":"2026-03-24","valorDatoPorPeriodo":451}]}]}`
+test('an indicator is answered with eight decimals, as the bank writes them, up to today', async () => {
+  const venta = `200 {"estado":true,"mensaje":"Consulta exitosa","datos":[{"codigoIndicador":"318","nombreIndicador":"Tipo cambio venta","series":[{"fecha":"2026-03-22","valorDatoPorPeriodo":658.99000000},{"fecha":"2026-03-23","valorDatoPorPeriodo":620.18000000},{"fecha":"2026-03-24","valorDatoPorPeriodo":451.00000000}]}]}`
   const slashes = DAYS.replaceAll(/(\d)\//g, '$1%2F')
   for (const path of [
     `${API}/indicadoresEconomicos/318/series?${DAYS}`,
@@ -36,6 +36,15 @@ test('an indicator is answered with the stored digits, up to today', async () =>
     `${API}/indicadoresEconomicos/333/series?fechaInicio=1900/01/01&fechaFin=2026/03/20`,
   )
   assert.match(euro, /"series":\[\{"fecha":"2026-03-20","valorDatoPorPeriodo":1\.08765432\}\]/)
+})
+
+test('decimals beyond the eighth are not cut', async (t) => {
+  const long = await openAsmx({ bank: { value: () => '1.0876543210987' } })
+  t.after(() => long.app.close())
+  const response = await fetch(`${long.app.url}${API}/indicadoresEconomicos/318/series?${DAYS}`, {
+    headers: { authorization: `Bearer ${URL_KEY}` },
+  })
+  assert.match(await response.text(), /"valorDatoPorPeriodo":1\.0876543210987\}/)
 })
 
 test('no data is an answer; an indicator that is not held is none, and in the log', async () => {
@@ -131,7 +140,7 @@ test('rounded parities are no data, unless the operator says so', async () => {
   const days = 'fechaInicio=2026/03/20&fechaFin=2026/03/24'
   for (const [serveRounded, roundedTo, text] of [
     [false, null, /"datos":\[\]/],
-    [true, '2', /"valorDatoPorPeriodo":1\.09\}/],
+    [true, '2', /"valorDatoPorPeriodo":1\.09000000\}/],
   ] as const) {
     const site = await openAsmx({ token: null, listen: { compat: { open: 'any', serveRounded } } })
     for (const path of ['indicadoresEconomicos/333', 'cuadro/520']) {

@@ -22,6 +22,7 @@ const ROOT = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
 const DONE = 'Consulta exitosa'
 const NO_DATA = 'No existen datos para las fechas suministradas.'
 const INVALID = 'Parámetros de entrada inválidos.'
+const DECIMALS = 8
 const DATE = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})$/
 
 const MESSAGES: Readonly<Record<number, string>> = {
@@ -128,9 +129,18 @@ function dayIn(text = ''): IsoDate {
 }
 
 function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
-  const rows = values.map(({ day, value }) => ({ fecha: day, valorDatoPorPeriodo: rawNumber(value) }))
+  const rows = values.map(({ day, value }) => ({
+    fecha: day,
+    valorDatoPorPeriodo: rawNumber(wireDecimal(value)),
+  }))
   const text = JSON.stringify({ ...namesOf(series), series: rows })
   return { text, isEmpty: rows.length === 0, roundedTo }
+}
+
+/** As the bank writes a value: with eight decimals, or more where it has more. */
+function wireDecimal(value: string): string {
+  const [whole, decimals = ''] = value.split('.')
+  return `${whole}.${decimals.padEnd(DECIMALS, '0')}`
 }
 
 function metadataItem({ series, values }: IndicatorValues): Item {
