@@ -3,6 +3,7 @@
 
 import { addDays, dayOf, earliest, type IsoDate, todayIn } from '../dates.ts'
 import { reasonOf } from '../errors.ts'
+import { intersects } from '../intervals.ts'
 import {
   type Answer,
   FetchFailure,
@@ -60,7 +61,9 @@ export async function readWindow(
     } catch (cause) {
       if (!(cause instanceof FetchFailure)) return { readings, unsynchronized, stopped: { cause } }
       if (cause instanceof UnsynchronizedFailure) {
-        unsynchronized.push({ indicator, days: cause.days })
+        // Days beside the window would have it requested again for ever.
+        const days = intersects(cause.days, window) ? cause.days : window
+        unsynchronized.push({ indicator, days })
         continue
       }
       state.problems.add(failureInWords(group, indicator, reasonOf(cause)))

@@ -1,8 +1,8 @@
 // One window of one group: ask, validate, and in one short transaction store the values and what is covered now, of both
 // sides of a pair together, so that a crash leaves neither a gap nor half a window.
 
-import { type IsoDate, latest } from '../dates.ts'
-import { joined } from '../intervals.ts'
+import { earliest, latest } from '../dates.ts'
+import { type Interval, joined } from '../intervals.ts'
 import { plainName } from '../providers/plain-name.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import { atomically } from '../store/engine.ts'
@@ -138,7 +138,8 @@ type Stored = {
   refused: Iterable<number>
   /** The series that the answer says something of, be it that there is nothing. */
   answered: number[]
-  firstValues: ReadonlyMap<number, IsoDate>
+  /** The days of the oldest and the newest accepted value. */
+  values: ReadonlyMap<number, Interval>
   problems: string[]
   counts: SyncCounts
   hasRows: boolean
@@ -148,9 +149,9 @@ function apply(state: SyncState, window: Window, result: Stored): void {
   state.series = result.series
   for (const id of result.answered) state.answered.set(id, joined(state.answered.get(id) ?? [], window))
   applyCoverage(state, result.covered)
-  for (const [id, day] of result.firstValues) {
-    const known = state.firstValues.get(id)
-    if (known === undefined || day < known) state.firstValues.set(id, day)
+  for (const [id, { from, to }] of result.values) {
+    state.firstValues.set(id, earliest(from, state.firstValues.get(id) ?? from))
+    state.newestValues.set(id, latest(to, state.newestValues.get(id) ?? to))
   }
   for (const id of result.refused) state.refused.add(id)
   for (const problem of result.problems) state.problems.add(problem)
@@ -217,7 +218,7 @@ async function storeReading(
     changed: changes.changed,
     refused: refused.keys(),
     answered: [...idOf].filter(([code]) => saysOf(reading, code)).map(([, id]) => id),
-    firstValues: firstDays(accepted, idOf),
+    values: valueDays(accepted, idOf),
     problems,
     counts: changes,
     hasRows: rows.length > 0,
@@ -229,14 +230,17 @@ export function alone(group: SeriesGroup, indicator: string): SeriesGroup {
   return { ...group, indicators: [indicator] }
 }
 
-function firstDays(
+function valueDays(
   accepted: readonly AcceptedRate[],
   idOf: ReadonlyMap<string, number>,
-): Map<number, IsoDate> {
-  const days = new Map<number, IsoDate>()
+): Map<number, Interval> {
+  const days = new Map<number, Interval>()
   for (const { code, day } of accepted) {
     const id = idOf.get(code)
-    if (id !== undefined && day < (days.get(id) ?? latest(day, '9'))) days.set(id, day)
+    if (id === undefined) continue
+    const known = days.getOrInsertComputed(id, () => ({ from: day, to: day }))
+    if (day < known.from) known.from = day
+    if (day > known.to) known.to = day
   }
   return days
 }

@@ -2,7 +2,7 @@
 // the series was asked for alone, or twice. It does not cover a day whose row was rejected, nor a day without a value
 // that had not begun when it was asked for.
 
-import { addDays, earliest, type IsoDate, LATEST_DAY } from '../dates.ts'
+import { addDays, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { gapsIn, type Interval, joined, runsOf, without } from '../intervals.ts'
 import type { Window } from '../providers/provider.ts'
 import type { StoredRate } from '../store/rates/rates.ts'
@@ -58,7 +58,9 @@ export function coverageAfter(
       rejected.filter((day) => !storedDays.has(day)),
     )
     const final = reading.isConfirmed ? answered : []
-    move('final', without(final, { from: addDays(finalBy(reading.askedOn), 1), to: LATEST_DAY }), rejected)
+    const newestValue = valueDays.reduce(latest, state.newestValues.get(id) ?? EARLIEST_DAY)
+    const finalTo = finalBy(reading.askedOn, newestValue)
+    move('final', without(final, { from: addDays(finalTo, 1), to: LATEST_DAY }), rejected)
     const roundedDays = roundedOf.get(id)?.map(({ rate_date }) => rate_date) ?? []
     move('exact', reading.exact ? answered : [], roundedDays)
   }

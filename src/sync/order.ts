@@ -3,7 +3,7 @@
 
 import { addDays, dayOf, EARLIEST_DAY, earliest, type IsoDate, LATEST_DAY, latest } from '../dates.ts'
 import { EMPTY_DAYS } from '../domain/rates/holes.ts'
-import { type Interval, without } from '../intervals.ts'
+import { type Interval, joined, without } from '../intervals.ts'
 import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import { alone, type ChunkResult, syncChunk } from './chunk.ts'
@@ -62,18 +62,33 @@ export async function readEverything(
     if (seriesOf(state, group).length === 0) continue
     begun.set(group, await readNewest(state, group, newestWindow(state, group, backfillFrom)))
   }
-  for (const [group, { from, read, readAlone, deaf }] of begun) {
-    const todoOf = ({ id }: SeriesRow) => todoOfSeries(state, group, id, backfillFrom)
-    const series = () => followed(state, group, deaf)
-    const ends = endOfTable(state, group)
-    const isWhole = await walk(state, group, { todoOf, series, read, reached: from, ends })
-    if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) continue
-    // What a table is silent about, each series in windows of its own.
-    for (const { external_code: code } of inTurn(state, group)) {
-      if (deaf.has(code)) continue
-      await walk(state, groupOfOne(group, code), { todoOf, read: readAlone, reached: from })
-    }
+  // What is left of the newest days around holes comes before all history, for requests around holes are few.
+  for (const [group, newest] of begun) {
+    const older = { from: EARLIEST_DAY, to: addDays(newest.from, -1) }
+    const read = { read: joined(newest.read, older), readAlone: joined(newest.readAlone, older) }
+    if (!(await readHistory(state, group, { ...newest, ...read }, backfillFrom))) begun.delete(group)
   }
+  for (const [group, newest] of begun) await readHistory(state, group, newest, backfillFrom)
+}
+
+/** Reads the days of a group that are still to be asked for; false when a window failed. */
+async function readHistory(
+  state: SyncState,
+  group: SeriesGroup,
+  { from, read, readAlone, deaf }: Newest,
+  backfillFrom: IsoDate,
+): Promise<boolean> {
+  const todoOf = ({ id }: SeriesRow) => todoOfSeries(state, group, id, backfillFrom)
+  const series = () => followed(state, group, deaf)
+  const ends = endOfTable(state, group)
+  const isWhole = await walk(state, group, { todoOf, series, read, reached: from, ends })
+  if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) return isWhole
+  // What a table is silent about, each series in windows of its own.
+  for (const { external_code: code } of inTurn(state, group)) {
+    if (deaf.has(code)) continue
+    await walk(state, groupOfOne(group, code), { todoOf, read: readAlone, reached: from })
+  }
+  return true
 }
 
 /** What came of the newest window of a group. */
@@ -96,17 +111,15 @@ async function readNewest(state: SyncState, group: SeriesGroup, window: Window):
   const results = [first, ...newer.map(({ result }) => result)]
   for (const result of results) reportAbsent(state, group, result)
   let isSynchronized = first.unsynchronized.length === 0
-  const read = isSynchronized
-    ? whole
-    : newer.flatMap(({ window, result }) => (result.unsynchronized.length > 0 ? [] : window))
-  for (const code of new Set(results.flatMap((result) => [...askableAlone(state, group, result)]))) {
+  const answered = newer.filter(({ result }) => result.unsynchronized.length === 0)
+  const read = isSynchronized ? whole : answered.map(({ window }) => window).reduce<Interval[]>(joined, [])
+  // A few days without any row list nothing.
+  const listing = results.filter((result) => result === first || result.listsAny)
+  for (const code of new Set(listing.flatMap((result) => [...askableAlone(state, group, result)]))) {
     const one = groupOfOne(group, code)
     const result = await syncChunk(state, one, window)
     if (!result) deaf.add(code)
-    else if (result.unsynchronized.length > 0) {
-      isSynchronized = false
-      await readNewestDays(state, one, { window, result })
-    }
+    else if (result.unsynchronized.length > 0) isSynchronized = false
   }
   return { from, read, readAlone: isSynchronized ? whole : [], deaf }
 }

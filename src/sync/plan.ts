@@ -18,9 +18,16 @@ export function daysToAsk(final: readonly Interval[], floor: IsoDate, tomorrow: 
   return joined(gapsIn(final, older), newest)
 }
 
-/** The newest day that an answer of a day is final for: it is not read again on the days after. */
-export function finalBy(askedOn: IsoDate): IsoDate {
-  return addDays(askedOn, 1 - REREAD_DAYS)
+/** A source that is behind has values to come: after so many days without one, none is expected any more. */
+const SILENT_DAYS = 92
+
+/**
+ * The newest day that an answer of a day is final for: it is not read again on the days after. `newestValue` is the day of
+ * the newest value of the series, or a day long ago.
+ */
+export function finalBy(askedOn: IsoDate, newestValue: IsoDate): IsoDate {
+  const final = addDays(askedOn, 1 - REREAD_DAYS)
+  return newestValue < addDays(askedOn, -SILENT_DAYS) ? final : earliest(final, newestValue)
 }
 
 /** The oldest day to ask for, once a year before the oldest value has brought nothing; undefined: not known yet. */

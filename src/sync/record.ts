@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Provider } from '../providers/provider.ts'
 import { selectCoverage } from '../store/rates/coverage.ts'
 import { selectProviders } from '../store/rates/providers.ts'
+import { selectNewestDays } from '../store/rates/rates.ts'
 import { selectSeriesOf } from '../store/rates/series.ts'
 import type { CoverageKind, Db, SyncStatus, SyncTrigger } from '../store/tables.ts'
 import type { SyncProgress, SyncRecord } from './state.ts'
@@ -42,6 +43,7 @@ export async function readRecord(
       exact: await coverageOf('exact'),
     },
     firstValues: new Map(series.flatMap(({ id, first_data_date: day }) => (day ? [[id, day]] : []))),
+    newestValues: await selectNewestDays(db),
     answered: new Map(),
     unsynchronized: new Map(),
     unsynchronizedTables: new Map(),

@@ -27,6 +27,8 @@ export type SyncRecord = {
   covered: Record<CoverageKind, Map<number, readonly Interval[]>>
   /** The day of the oldest stored value of each series that has one. */
   firstValues: Map<number, IsoDate>
+  /** The day of the newest one. */
+  newestValues: Map<number, IsoDate>
   /** The days of each series that were answered in this run. */
   answered: Map<number, readonly Interval[]>
   /** The days of each series that the source says it has not synchronized itself: not requested again in this run. */

@@ -57,11 +57,13 @@ export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Pr
       ({ days, holes }) =>
         days.some((one) => intersects(one, window)) && !holes.some((one) => intersects(one, window)),
     )
-    const isRefused = group.indicators && tableHoles(state, group).some((one) => intersects(one, window))
+    const isRefused =
+      group.indicators !== undefined && tableHoles(state, group).some((one) => intersects(one, window))
     if (window.to >= reached || isRefused) {
       const cost = group.indicators ? asked.length : 1
       if (state.detours < cost) {
-        state.needsDetours = true
+        // Of what a table lacks, its series most likely lack the same: that is said as such, and not as days left to read.
+        state.needsDetours ||= !isRefused
         const skipped = window.to >= reached ? { from: reached, to: LATEST_DAY } : window
         for (const { key } of todo) read.set(key, joined(readDays(key), skipped))
         continue
@@ -98,12 +100,19 @@ export async function readNewestDays(
 ): Promise<WindowRead[]> {
   const [length, ...shorter] = lengths
   if (length === undefined) return []
-  const reads: WindowRead[] = []
   // Both sides of a pair have the same days missing more often than not, and are stored together.
-  for (const [end, holes] of Map.groupBy(result.unsynchronized, ({ days }) => days.to)) {
+  const holes = Map.groupBy(result.unsynchronized, ({ days }) => days.to)
+  // A table that left series out may have all of them in fewer days.
+  if (holes.size === 0 && result.leftOut.size > 0) holes.set(addDays(window.from, -1), [])
+  const reads: WindowRead[] = []
+  for (const [end, missing] of holes) {
     const days = { from: latest(addDays(end, 1), addDays(window.to, 1 - length)), to: window.to }
     if (days.from > days.to) continue
-    const codes = group.indicators && holes.flatMap(({ indicator }) => indicator ?? [])
+    if (days.from === window.from) {
+      reads.push(...(await readNewestDays(state, group, { window, result }, shorter)))
+      continue
+    }
+    const codes = group.indicators && missing.flatMap(({ indicator }) => indicator ?? [])
     state.detours -= codes?.length ?? 1
     const newer = await syncChunk(state, group, days, codes)
     if (!newer) continue

@@ -45,9 +45,15 @@ for (const [what, final, todo] of TODO) {
 
 test('what one day asks for the last time is what the next day leaves out', () => {
   const today = '2026-03-24'
-  const [newest] = daysToAsk([{ from: FLOOR, to: finalBy(today) }], FLOOR, addDays(today, 2))
-  assert.equal(newest?.from, addDays(finalBy(today), 1))
-  assert.equal(finalBy(today), addDays(addDays(today, 1), -REREAD_DAYS))
+  const [newest] = daysToAsk([{ from: FLOOR, to: finalBy(today, today) }], FLOOR, addDays(today, 2))
+  assert.equal(newest?.from, addDays(finalBy(today, today), 1))
+  assert.equal(finalBy(today, today), addDays(addDays(today, 1), -REREAD_DAYS))
+})
+
+test('finalBy ends with the newest value, unless the series has been silent for three months', () => {
+  assert.equal(finalBy('2026-03-24', '2026-02-01'), '2026-02-01')
+  assert.equal(finalBy('2026-03-24', '2025-12-22'), '2025-12-22')
+  assert.equal(finalBy('2026-03-24', '2025-12-21'), '2026-03-10')
 })
 
 test('windows from the newest to the oldest hold every day to be asked for, once', () => {

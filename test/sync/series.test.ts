@@ -24,7 +24,7 @@ const TODAY = '2026-03-24'
 const TOMORROW = '2026-03-25'
 const EVERY_DAY = daysFrom(FLOOR, TOMORROW)
 
-test('a currency that reappears in a table gets the days that it missed, unless two answers left it out', async (t) => {
+test('a currency that reappears in a table gets the days that it missed, unless two answers left it out three months later', async (t) => {
   for (const supportsSingleSeries of [true, false]) {
     const { sync, bank, clock, stored, covered } = await openDesk(t)
     bank.supportsSingleSeries = supportsSingleSeries
@@ -38,20 +38,20 @@ test('a currency that reappears in a table gets the days that it missed, unless 
         observations: answer.observations.filter(({ code }) => code !== JPY),
       }
     }
-    for (const now of ['2026-04-20', '2026-05-20']) {
+    for (const now of ['2026-04-20', '2026-07-20']) {
       clock.now = new Date(`${now}T12:00:00Z`)
       assert.equal((await sync()).status, 'parcial')
     }
     // A table that cannot be asked for it alone was read twice each time: that is an answer (decisions 2.6).
     assert.deepEqual(await covered('JPY'), {
       from: FLOOR,
-      to: supportsSingleSeries ? TOMORROW : '2026-05-20',
+      to: supportsSingleSeries ? TOMORROW : '2026-07-20',
     })
     bank.fault = undefined
-    clock.now = new Date('2026-06-20T12:00:00Z')
+    clock.now = new Date('2026-08-20T12:00:00Z')
     assert.equal((await sync()).status, 'ok')
-    const missed = supportsSingleSeries ? [] : daysFrom('2026-03-26', '2026-05-06')
-    const expected = daysFrom(FLOOR, '2026-06-21').filter((day) => !missed.includes(day))
+    const missed = supportsSingleSeries ? [] : daysFrom('2026-03-26', '2026-07-06')
+    const expected = daysFrom(FLOOR, '2026-08-21').filter((day) => !missed.includes(day))
     assert.deepEqual(Object.keys(await stored('JPY')), expected)
   }
 })

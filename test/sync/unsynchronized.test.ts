@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDays } from '../../src/dates.ts'
 import { gapsIn, type Interval, joined } from '../../src/intervals.ts'
-import { FetchFailure } from '../../src/providers/provider.ts'
+import { bccrCatalogue } from '../../src/providers/bccr/catalogue.ts'
+import { FetchFailure, UnsynchronizedFailure } from '../../src/providers/provider.ts'
+import { refine } from '../../src/sync/refine.ts'
 import { retryReason, syncAll } from '../../src/sync/run.ts'
 import { AUD, type Desk, daysFrom, EUR, JPY, openDesk, XDR } from '../support/rates/memory-bank.ts'
 import { type Holes, mirrorHoles } from '../support/rates/mirror.ts'
@@ -101,6 +103,29 @@ test('a scheduled run makes at most 40 requests around holes, and goes on with o
   assert.deepEqual(await coveredSet(desk, 'CRC'), daysBeside(...holes.map((day) => ({ from: day, to: day }))))
 })
 
+test("today's values of a table arrive with few requests, whatever each of its series lacks", async (t) => {
+  const desk = await openDesk(t, { catalogue: bccrCatalogue, backfillFrom: '2026-03-10' })
+  const codes = [...desk.bank.listed.keys()]
+  const holes = (at: number) => [at + 4, at + 6, at + 8].map((days) => addDays(TODAY, -days))
+  mirrorHoles(
+    desk.bank,
+    Object.fromEntries(
+      codes.slice(1).map((code, at) => [code, holes(at % 5).map((day) => ({ from: day, to: day }))]),
+    ),
+  )
+  const run = await desk.sync({ trigger: 'scheduler' })
+  const { count } = desk.db.fn
+  const today = await desk.db
+    .selectFrom('rates')
+    .select(count<number>('value').as('values'))
+    .where('rate_date', '=', TODAY)
+    .executeTakeFirstOrThrow()
+  assert.equal(Number(today.values), codes.length + 2)
+  assert.match(run.message ?? '', /did not suffice/)
+  const usual = 3 + codes.length // the sides, the table, and alone what it left out
+  assert.ok(desk.bank.asked.length <= usual + 40 + 2, String(desk.bank.asked.length))
+})
+
 test('a hole of one side leaves the other side whole', async (t) => {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
   mirrorHoles(desk.bank, { 317: [HOLE, { from: '2026-03-10', to: '2026-03-12' }] })
@@ -147,6 +172,15 @@ test('a walk goes on before a hole of years, and to the beginning of the source'
     const expected = daysBeside(years, { from: FLOOR, to: '2024-03-31' })
     assert.deepEqual(await coveredSet(desk, currency), expected, currency)
   }
+})
+
+test('years that a whole table lacks are not days that a run had no requests for', async (t) => {
+  const desk = await openDesk(t, { catalogue: bccrCatalogue, backfillFrom: '2020-01-01' })
+  mirrorHoles(desk.bank, {}, '2025-01-01')
+  const run = await desk.sync({ trigger: 'scheduler' })
+  assert.match(run.message ?? '', /^the source has not synchronized /)
+  assert.doesNotMatch(run.message ?? '', /did not suffice/)
+  assert.deepEqual(await desk.covered('EUR'), { from: '2025-01-01', to: TOMORROW })
 })
 
 test('days that the source has lost are not covered any more, unless a value is stored', async (t) => {
@@ -216,4 +250,42 @@ test('a source that has synchronized nothing is an error', async (t) => {
   mirrorHoles(desk.bank, {}, addDays(TODAY, 400))
   const run = await desk.sync()
   assert.deepEqual([run.status, run.current], ['error', false])
+})
+
+test('a source that names days beside the window is not asked for ever', async (t) => {
+  const desk = await openDesk(t, { backfillFrom: '2026-02-01' })
+  desk.bank.fault = ({ indicator }) => {
+    if (indicator === '317') throw new UnsynchronizedFailure('317: HTTP 503', HOLE)
+    return undefined
+  }
+  const run = await desk.sync()
+  assert.match(run.message ?? '', /^the source has not synchronized .* of 317$/)
+  assert.ok(desk.bank.asked.length < 20, String(desk.bank.asked.length))
+})
+
+test('refining goes round days that the source has not synchronized', async (t) => {
+  const desk = await openDesk(t, { backfillFrom: '2026-02-01' })
+  const { bank } = desk
+  bank.roundedTo = 2
+  await desk.sync()
+  bank.roundedTo = undefined
+  mirrorHoles(bank, {
+    317: [{ from: '2026-02-10', to: '2026-02-11' }],
+    [EUR]: [{ from: '2026-03-01', to: '2026-03-01' }],
+  })
+  const [run] = await refine(desk.deps, [bank.provider], { signal: new AbortController().signal })
+  assert.equal(
+    run?.message,
+    'the source has not synchronized 2026-02-10 to 2026-02-11 of 317; the source has not synchronized 2026-03-01 of 333',
+  )
+  const rounded = await desk.db
+    .selectFrom('rates')
+    .select('rate_date')
+    .where('rounded_to', 'is not', null)
+    .execute()
+  assert.deepEqual(rounded.map(({ rate_date }) => rate_date).sort(), [
+    '2026-02-10',
+    '2026-02-11',
+    '2026-03-01',
+  ])
 })

@@ -82,6 +82,22 @@ export async function countRoundedRates(db: Db): Promise<Map<number, number>> {
   return new Map(rows.map(({ series_id, count }) => [series_id, count]))
 }
 
+/** The day of the newest stored value of each series that has one. */
+export async function selectNewestDays(db: Db): Promise<Map<number, IsoDate>> {
+  const rows = await db
+    .selectFrom('series')
+    .select('id')
+    .select((of) =>
+      of
+        .selectFrom('rates')
+        .select((from) => from.fn.max('rate_date').as('newest'))
+        .whereRef('rates.series_id', '=', 'series.id')
+        .as('day'),
+    )
+    .execute()
+  return new Map(rows.flatMap(({ id, day }) => (day === null ? [] : [[id, day] as const])))
+}
+
 /** Whether any value of a provider is stored. */
 export async function hasRatesOf(db: Db, providerId: number): Promise<boolean> {
   const row = await db
