@@ -8,7 +8,7 @@ import type { SeriesGroup, Window } from '../providers/provider.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import { alone, type ChunkResult, syncChunk } from './chunk.ts'
 import { beginningOf, daysToAsk, nextWindow, REREAD_DAYS } from './plan.ts'
-import { DETOURS } from './record.ts'
+import { EXTRA_REQUESTS } from './record.ts'
 import { currencyOf, type SyncRecord, type SyncState, seriesOf } from './state.ts'
 import { readNewestDays, tableHoles, type Walk, walk } from './walk.ts'
 
@@ -37,16 +37,16 @@ export async function readRange(
     const unlisted = new Set<string>()
     await walk(state, group, {
       todoOf: () => [range],
-      ends(window, result) {
+      isEnd(window, result) {
         if (window.to >= state.today) reportAbsent(state, group, result)
         for (const code of askableAlone(state, group, result)) unlisted.add(code)
         return false
       },
     })
     for (const code of unlisted) await walk(state, groupOfOne(group, code), { todoOf: () => [range] })
-    const refused = tableHoles(state, group)
-    for (const { external_code: code } of refused.length > 0 ? inTurn(state, group) : []) {
-      if (!unlisted.has(code)) await walk(state, groupOfOne(group, code), { todoOf: () => refused })
+    const tableDays = tableHoles(state, group)
+    for (const { external_code: code } of tableDays.length > 0 ? rotatedSeries(state, group) : []) {
+      if (!unlisted.has(code)) await walk(state, groupOfOne(group, code), { todoOf: () => tableDays })
     }
   }
 }
@@ -65,8 +65,11 @@ export async function readEverything(
   // What is left of the newest days around holes comes before all history, for requests around holes are few.
   for (const [group, newest] of begun) {
     const older = { from: EARLIEST_DAY, to: addDays(newest.from, -1) }
-    const read = { read: joined(newest.read, older), readAlone: joined(newest.readAlone, older) }
-    if (!(await readHistory(state, group, { ...newest, ...read }, backfillFrom))) begun.delete(group)
+    const days = {
+      groupDays: joined(newest.groupDays, older),
+      seriesDays: joined(newest.seriesDays, older),
+    }
+    if (!(await readHistory(state, group, { ...newest, ...days }, backfillFrom))) begun.delete(group)
   }
   for (const [group, newest] of begun) await readHistory(state, group, newest, backfillFrom)
 }
@@ -75,18 +78,24 @@ export async function readEverything(
 async function readHistory(
   state: SyncState,
   group: SeriesGroup,
-  { from, read, readAlone, deaf }: Newest,
+  { from, groupDays, seriesDays, deaf }: Newest,
   backfillFrom: IsoDate,
 ): Promise<boolean> {
   const todoOf = ({ id }: SeriesRow) => todoOfSeries(state, group, id, backfillFrom)
   const series = () => followed(state, group, deaf)
-  const ends = endOfTable(state, group)
-  const isWhole = await walk(state, group, { todoOf, series, read, reached: from, ends })
+  const isEnd = endOfTable(state, group)
+  const isWhole = await walk(state, group, {
+    todoOf,
+    series,
+    skippedDays: groupDays,
+    requestedFrom: from,
+    isEnd,
+  })
   if (!isWhole || group.indicators !== undefined || !state.session.supportsSingleSeries) return isWhole
   // What a table is silent about, each series in windows of its own.
-  for (const { external_code: code } of inTurn(state, group)) {
+  for (const { external_code: code } of rotatedSeries(state, group)) {
     if (deaf.has(code)) continue
-    await walk(state, groupOfOne(group, code), { todoOf, read: readAlone, reached: from })
+    await walk(state, groupOfOne(group, code), { todoOf, skippedDays: seriesDays, requestedFrom: from })
   }
   return true
 }
@@ -95,8 +104,8 @@ async function readHistory(
 type Newest = {
   from: IsoDate
   /** Days that are not requested again with the group, and of a series alone. */
-  read: readonly Interval[]
-  readAlone: readonly Interval[]
+  groupDays: readonly Interval[]
+  seriesDays: readonly Interval[]
   /** The series that cannot be asked for alone, although the table does not list them. */
   deaf: ReadonlySet<string>
 }
@@ -106,13 +115,15 @@ async function readNewest(state: SyncState, group: SeriesGroup, window: Window):
   const { from } = window
   const whole = [{ from, to: LATEST_DAY }]
   const first = await syncChunk(state, group, window)
-  if (!first) return { from, read: whole, readAlone: whole, deaf }
+  if (!first) return { from, groupDays: whole, seriesDays: whole, deaf }
   const newer = await readNewestDays(state, group, { window, result: first })
   const results = [first, ...newer.map(({ result }) => result)]
   for (const result of results) reportAbsent(state, group, result)
   let isSynchronized = first.unsynchronized.length === 0
   const answered = newer.filter(({ result }) => result.unsynchronized.length === 0)
-  const read = isSynchronized ? whole : answered.map(({ window }) => window).reduce<Interval[]>(joined, [])
+  const groupDays = isSynchronized
+    ? whole
+    : answered.map(({ window }) => window).reduce<Interval[]>(joined, [])
   // A few days without any row list nothing.
   const listing = results.filter((result) => result === first || result.listsAny)
   for (const code of new Set(listing.flatMap((result) => [...askableAlone(state, group, result)]))) {
@@ -121,11 +132,11 @@ async function readNewest(state: SyncState, group: SeriesGroup, window: Window):
     if (!result) deaf.add(code)
     else if (result.unsynchronized.length > 0) isSynchronized = false
   }
-  return { from, read, readAlone: isSynchronized ? whole : [], deaf }
+  return { from, groupDays, seriesDays: isSynchronized ? whole : [], deaf }
 }
 
 /** Finds the end of a walk over a table: once a year has brought nothing, the rest is asked for series by series. */
-function endOfTable(state: SyncState, group: SeriesGroup): NonNullable<Walk['ends']> {
+function endOfTable(state: SyncState, group: SeriesGroup): NonNullable<Walk['isEnd']> {
   let emptyTo: IsoDate | undefined
   return (window, { hasRows, unsynchronized }) => {
     emptyTo = hasRows || unsynchronized.length > 0 ? undefined : (emptyTo ?? window.to)
@@ -133,10 +144,10 @@ function endOfTable(state: SyncState, group: SeriesGroup): NonNullable<Walk['end
   }
 }
 
-/** The series of a group; each run begins with others, for its detours may not suffice for all. */
-function inTurn(state: SyncState, group: SeriesGroup): SeriesRow[] {
+/** The series of a group; each run begins with others, for its extra requests may not suffice for all. */
+function rotatedSeries(state: SyncState, group: SeriesGroup): SeriesRow[] {
   const series = seriesOf(state, group)
-  const begin = (state.runId * DETOURS) % Math.max(1, series.length)
+  const begin = (state.runId * EXTRA_REQUESTS) % Math.max(1, series.length)
   return [...series.slice(begin), ...series.slice(0, begin)]
 }
 

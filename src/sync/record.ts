@@ -13,7 +13,7 @@ import type { SyncProgress, SyncRecord } from './state.ts'
 
 const MAX_MESSAGE = 2000
 /** Requests around days that the source has not synchronized, of a run that nobody waits for (decisions 2.6). */
-export const DETOURS = 40
+export const EXTRA_REQUESTS = 40
 
 /** @throws AppError `failed` for a provider that is not in the database */
 export async function readRecord(
@@ -47,8 +47,8 @@ export async function readRecord(
     answered: new Map(),
     unsynchronized: new Map(),
     unsynchronizedTables: new Map(),
-    detours: trigger === 'cli' ? Number.POSITIVE_INFINITY : DETOURS,
-    needsDetours: false,
+    extraRequests: trigger === 'cli' ? Number.POSITIVE_INFINITY : EXTRA_REQUESTS,
+    needsExtraRequests: false,
     refused: new Set(),
     counts: { inserted: 0, updated: 0, unchanged: 0 },
     answers: 0,
@@ -68,7 +68,7 @@ export function unsynchronizedProblem(state: SyncRecord): string | undefined {
   for (const { id, external_code: code } of state.series) {
     lacking.push({ code, days: state.unsynchronized.get(id) ?? [] })
   }
-  return unsynchronizedInWords(lacking, state.needsDetours)
+  return unsynchronizedInWords(lacking, state.needsExtraRequests)
 }
 
 export function messageOf(problems: ReadonlySet<string>): string | null {

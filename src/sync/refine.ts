@@ -20,7 +20,7 @@ import {
 } from '../store/sync-runs.ts'
 import type { Db } from '../store/tables.ts'
 import { alone } from './chunk.ts'
-import { DETOURS, messageOf, readRecord, statusOf, unsynchronizedProblem } from './record.ts'
+import { EXTRA_REQUESTS, messageOf, readRecord, statusOf, unsynchronizedProblem } from './record.ts'
 import type { SyncDeps } from './run.ts'
 import { type SyncProgress, type SyncState, seriesOf } from './state.ts'
 import { walk } from './walk.ts'
@@ -31,7 +31,7 @@ const GIVES_WAY_MS = 250 // between two windows, beside the pace of the requests
 const TRY_AGAIN_MS = 1000
 const ALL_DAYS: Window = { from: EARLIEST_DAY, to: LATEST_DAY }
 
-type Totals = Pick<SyncState, 'counts' | 'answers' | 'problems' | 'detours'>
+type Totals = Pick<SyncState, 'counts' | 'answers' | 'problems' | 'extraRequests'>
 
 /** The record that is open, and what is to go into it. */
 type Refining = { runId: number | undefined; from: IsoDate; totals: Totals; ended: SyncRunRow[] }
@@ -120,7 +120,7 @@ async function refineWindow(
     const isRead = await walk(state, group, {
       series: () => series.filter(({ external_code: code }) => codes.includes(code)),
       todoOf: () => [window],
-      ends(_window, result) {
+      isEnd(_window, result) {
         for (const code of group.indicators ? [] : result.unlisted)
           if (codes.includes(code)) unlisted.add(code)
         return false
@@ -129,8 +129,8 @@ async function refineWindow(
     for (const code of unlisted) await walk(state, alone(group, code), { todoOf: () => [window] })
     const unsynchronized = unsynchronizedProblem(state)
     if (unsynchronized !== undefined) state.problems.add(unsynchronized)
-    const { counts, answers, problems, detours } = state
-    refining.totals = { counts, answers, problems, detours }
+    const { counts, answers, problems, extraRequests } = state
+    refining.totals = { counts, answers, problems, extraRequests }
     refining.from = earliest(refining.from, window.from)
     // Should another run come in between, its record is closed as it stands.
     const sofar = { ...state.counts, dateFrom: refining.from }
@@ -201,6 +201,6 @@ function newTotals(): Totals {
     counts: { inserted: 0, updated: 0, unchanged: 0 },
     answers: 0,
     problems: new Set(),
-    detours: DETOURS,
+    extraRequests: EXTRA_REQUESTS,
   }
 }

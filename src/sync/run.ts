@@ -3,7 +3,7 @@
 
 import type { IsoDate } from '../dates.ts'
 import { dueDay, dueInWords, isBenchmark } from '../domain/rates/freshness.ts'
-import { lacksUnsynchronizedAlone } from '../domain/rates/unsynchronized.ts'
+import { lacksOnlyUnsynchronizedDays } from '../domain/rates/unsynchronized.ts'
 import { hashOfSecret } from '../domain/secrets.ts'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log, LogFields } from '../log.ts'
@@ -105,7 +105,7 @@ export function retryReason(ends: readonly SyncEnd[]): RetryReason | undefined {
 
 /** Days that the source has not synchronized itself are not there a few minutes later (decisions 2.6). */
 function isUrgent({ status, message }: SyncRunRow): boolean {
-  return status !== 'ok' && !lacksUnsynchronizedAlone(message)
+  return status !== 'ok' && !lacksOnlyUnsynchronizedDays(message)
 }
 
 async function recordRun(

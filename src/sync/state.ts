@@ -36,9 +36,9 @@ export type SyncRecord = {
   /** The same of whole tables, of whose series each lacks some of these days. */
   unsynchronizedTables: Map<string, readonly Interval[]>
   /** Requests that the run may still make around such days. */
-  detours: number
+  extraRequests: number
   /** Whether these were too few. */
-  needsDetours: boolean
+  needsExtraRequests: boolean
   /** Series refused in this run because they are quoted in the other direction. */
   refused: Set<number>
   counts: SyncCounts

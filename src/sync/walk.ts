@@ -14,12 +14,12 @@ export type Walk = {
   todoOf: (series: SeriesRow) => readonly Interval[]
   /** The series to request; by default all of the group. */
   series?: (() => readonly SeriesRow[]) | undefined
-  /** Days that are not requested, whatever is to do. */
-  read?: readonly Interval[]
-  /** Days from here on were requested before: to request them again is a detour. */
-  reached?: IsoDate
+  /** Days that are not requested in any case. */
+  skippedDays?: readonly Interval[]
+  /** Days from this one on were requested before the walk: requests for them are extra ones. */
+  requestedFrom?: IsoDate
   /** Called with each window that was read; true ends the walk. */
-  ends?: (window: Window, result: ChunkResult) => boolean
+  isEnd?: (window: Window, result: ChunkResult) => boolean
 }
 
 /** A window that was read. */
@@ -30,16 +30,16 @@ const LONG_DAYS = 366
 /** False when a window failed: the next run goes on there. */
 export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Promise<boolean> {
   // By indicator; a table is one request for all its series.
-  const read = new Map<string | undefined, readonly Interval[]>()
+  const requested = new Map<string | undefined, readonly Interval[]>()
   const keyOf = ({ external_code: code }: SeriesRow) => (group.indicators ? code : undefined)
-  const readDays = (key: string | undefined) => read.get(key) ?? plan.read ?? []
-  let reached = plan.reached ?? LATEST_DAY
+  const daysDone = (key: string | undefined) => requested.get(key) ?? plan.skippedDays ?? []
+  let requestedFrom = plan.requestedFrom ?? LATEST_DAY
   let skipsTableHoles = false
   for (;;) {
     const todo = (plan.series?.() ?? seriesOf(state, group)).map((series) => {
       const holes = holesOf(state, group, series)
       const skipped = skipsTableHoles ? [...holes, ...tableHoles(state, group)] : holes
-      const days = [...readDays(keyOf(series)), ...skipped].reduce(without, plan.todoOf(series) as Interval[])
+      const days = [...daysDone(keyOf(series)), ...skipped].reduce(without, plan.todoOf(series) as Interval[])
       return { code: series.external_code, key: keyOf(series), holes, days }
     })
     const longest = nextWindow(
@@ -59,16 +59,16 @@ export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Pr
     )
     const isRefused =
       group.indicators !== undefined && tableHoles(state, group).some((one) => intersects(one, window))
-    if (window.to >= reached || isRefused) {
+    if (window.to >= requestedFrom || isRefused) {
       const cost = group.indicators ? asked.length : 1
-      if (state.detours < cost) {
+      if (state.extraRequests < cost) {
         // Of what a table lacks, its series most likely lack the same: that is said as such, and not as days left to read.
-        state.needsDetours ||= !isRefused
-        const skipped = window.to >= reached ? { from: reached, to: LATEST_DAY } : window
-        for (const { key } of todo) read.set(key, joined(readDays(key), skipped))
+        state.needsExtraRequests ||= !isRefused
+        const skipped = window.to >= requestedFrom ? { from: requestedFrom, to: LATEST_DAY } : window
+        for (const { key } of todo) requested.set(key, joined(daysDone(key), skipped))
         continue
       }
-      state.detours -= cost
+      state.extraRequests -= cost
     }
     const result = await syncChunk(
       state,
@@ -77,14 +77,14 @@ export async function walk(state: SyncState, group: SeriesGroup, plan: Walk): Pr
       asked.map(({ code }) => code),
     )
     if (!result) return false
-    reached = earliest(reached, window.from)
+    requestedFrom = earliest(requestedFrom, window.from)
     for (const key of new Set(asked.map(({ key }) => key))) {
       const hole = result.unsynchronized.find(({ indicator }) => indicator === key)
-      if (!hole) read.set(key, joined(readDays(key), window))
+      if (!hole) requested.set(key, joined(daysDone(key), window))
       // A whole year: of the days before it, those that the table refused too are taken for the same.
       else if (isRefused && lengthOf(hole.days) >= LONG_DAYS) skipsTableHoles = true
     }
-    if (plan.ends?.(window, result)) return true
+    if (plan.isEnd?.(window, result)) return true
   }
 }
 
@@ -113,7 +113,7 @@ export async function readNewestDays(
       continue
     }
     const codes = group.indicators && missing.flatMap(({ indicator }) => indicator ?? [])
-    state.detours -= codes?.length ?? 1
+    state.extraRequests -= codes?.length ?? 1
     const newer = await syncChunk(state, group, days, codes)
     if (!newer) continue
     const read = { window: days, result: newer }

@@ -12,7 +12,7 @@ import type { Db } from '../../store/tables.ts'
 import type { CoveredDays } from './column.ts'
 import { type BenchmarkSide, benchmarkSide, dueDay, isBenchmark, staleness } from './freshness.ts'
 import type { RateSnapshot } from './rate-cache.ts'
-import { lacksUnsynchronizedAlone } from './unsynchronized.ts'
+import { lacksOnlyUnsynchronizedDays } from './unsynchronized.ts'
 
 // A row that was rejected leaves a hole of a day; a history that is still to be read, one of a window or more.
 const SHORT_HOLE_DAYS = 31
@@ -186,7 +186,7 @@ async function isFetchingHistory(
   // Days that the source says it has not synchronized itself are no history that is still to come (decisions 2.11).
   const last = run.finished_at === null ? await selectLastFinishedRunOf(db, known.row.id) : run
   const isOfHistory = last !== undefined && last.date_from !== null && last.date_from <= historyFrom
-  return !isOfHistory || !lacksUnsynchronizedAlone(last.message, { isComplete: true })
+  return !isOfHistory || !lacksOnlyUnsynchronizedDays(last.message, { isComplete: true })
 }
 
 function holesOf(series: SeriesRow, covered: CoveredDays): Hole[] {

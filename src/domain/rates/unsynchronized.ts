@@ -4,7 +4,7 @@
 import type { Interval } from '../../intervals.ts'
 
 /** Days that a source has not synchronized, of an indicator or a table. */
-export type Lacking = { code: string; days: readonly Interval[] }
+export type MissingDays = { code: string; days: readonly Interval[] }
 
 const UNSYNCHRONIZED = 'the source has not synchronized'
 const NEEDS_MORE = 'the requests of a run did not suffice for the days around them'
@@ -15,7 +15,10 @@ const CODES_NAMED = 5
  * One problem without a semicolon, by which a message is split into its problems; undefined: no day is lacking. `needsMore`:
  * the run may not make all requests for the days around them.
  */
-export function unsynchronizedInWords(lacking: readonly Lacking[], needsMore: boolean): string | undefined {
+export function unsynchronizedInWords(
+  lacking: readonly MissingDays[],
+  needsMore: boolean,
+): string | undefined {
   const codesOf = new Map<string, string[]>()
   for (const { code, days } of lacking) {
     for (const { from, to } of days) {
@@ -34,7 +37,7 @@ export function unsynchronizedInWords(lacking: readonly Lacking[], needsMore: bo
 }
 
 /** Whether a run with this message lacks nothing but such days; `isComplete`: and it requested all others. */
-export function lacksUnsynchronizedAlone(message: string | null, { isComplete = false } = {}): boolean {
+export function lacksOnlyUnsynchronizedDays(message: string | null, { isComplete = false } = {}): boolean {
   if (!message?.startsWith(UNSYNCHRONIZED) || message.includes('; ')) return false
   return !isComplete || !message.includes(NEEDS_MORE)
 }
