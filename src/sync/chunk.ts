@@ -105,16 +105,16 @@ async function retractDays(
   trx: Db,
   state: SyncState,
   group: SeriesGroup,
-  { indicator, days }: Unsynchronized,
+  unsynchronized: Unsynchronized,
   now: Date,
 ): Promise<Coverages> {
-  const series = requestedSeries(state, group, indicator)
+  const series = requestedSeries(state, group, unsynchronized.indicator)
   const rates = await selectRatesIn(
     trx,
     series.map(({ id }) => id),
-    days,
+    unsynchronized.days,
   )
-  const covered = coverageWithout(state, series, days, rates)
+  const covered = coverageWithout(state, series, unsynchronized, rates)
   for (const kind of COVERAGE_KINDS) await replaceCoverage(trx, kind, covered[kind], now.getTime())
   return covered
 }

@@ -9,7 +9,7 @@ import type { StoredRate } from '../store/rates/rates.ts'
 import type { SeriesRow } from '../store/rates/series.ts'
 import type { CoverageKind } from '../store/tables.ts'
 import type { AcceptedRate, Changes, ValidatedRows } from './accept.ts'
-import { type Reading, saysOf } from './ask.ts'
+import { type Reading, saysOf, type Unsynchronized } from './ask.ts'
 import { finalBy } from './plan.ts'
 import type { SyncState } from './state.ts'
 
@@ -67,17 +67,21 @@ export function coverageAfter(
   return moved
 }
 
-/** What is covered when the source has not synchronized some days: of these the days with a value alone. */
+/**
+ * What is covered when the source has not synchronized some days: of these the days with a value alone. Each series of a
+ * table lacks some of the table's days, and which is not known: days that are final stay covered.
+ */
 export function coverageWithout(
   { covered }: Pick<SyncState, 'covered'>,
   series: readonly Pick<SeriesRow, 'id'>[],
-  days: Interval,
+  { indicator, days }: Unsynchronized,
   stored: readonly StoredRate[],
 ): Coverages {
   const moved: Coverages = { answered: new Map(), final: new Map(), exact: new Map() }
   for (const { id } of series) {
     const values = runsOf(stored.flatMap((one) => (one.series_id === id ? one.rate_date : [])).sort())
-    const removed = gapsIn(values, days)
+    const final = indicator === undefined ? (covered.final.get(id) ?? []) : []
+    const removed = final.reduce(without, gapsIn(values, days))
     for (const kind of ['answered', 'final'] as const) {
       const before = covered[kind].get(id) ?? []
       const after = removed.reduce(without, before)

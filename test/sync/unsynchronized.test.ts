@@ -163,6 +163,27 @@ test('a table of which every series lacks days is read around them, series by se
   assert.deepEqual(await coveredSet(desk, 'XDR'), daysBeside(long))
 })
 
+test('days without a value stay covered while a whole table lacks days of other series', async (t) => {
+  const desk = await openDesk(t, { catalogue: bccrCatalogue, backfillFrom: '2025-06-01' })
+  const { bank } = desk
+  const codes = [...bank.listed.keys()]
+  // Each run has requests for 40 of the 45 series, and the second has none for this one.
+  const code = codes[32] ?? ''
+  const { base, quote } = bccrCatalogue.find(({ externalCode }) => externalCode === code) ?? {}
+  const currency = (base === 'USD' ? quote : base) ?? ''
+  const publish = bank.publish[code]
+  bank.publish[code] = (day) => (day === '2025-10-05' ? null : publish?.(day))
+  const long = { from: '2025-10-01', to: '2025-10-20' }
+  mirrorHoles(bank, { ...ofAll(codes, [long]), [code]: [{ from: '2025-10-10', to: '2025-10-10' }] })
+  await desk.sync()
+  const covered = await coveredSet(desk, currency)
+  assert.equal(covered.length, 2)
+  for (let run = 0; run < 3; run++) {
+    await desk.sync({ trigger: 'scheduler' })
+    assert.deepEqual(await coveredSet(desk, currency), covered)
+  }
+})
+
 test('a walk goes on before a hole of years, and to the beginning of the source', async (t) => {
   const desk = await openDesk(t, { backfillFrom: FLOOR })
   const years = { from: '2024-06-01', to: '2026-01-31' }
