@@ -54,17 +54,20 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: unknown
   readonly advice: Advice | undefined
+  /** Seconds after which a client may try again; without it, the default of the status. */
+  readonly retryAfter: number | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: unknown; advice?: Advice; cause?: unknown } = {},
+    options: { details?: unknown; advice?: Advice; retryAfter?: number | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.details = options.details
     this.advice = options.advice
+    this.retryAfter = options.retryAfter
   }
 }
 

@@ -50,6 +50,7 @@ const STATUS: Record<ErrorCode, number> = {
   failed: 500,
 }
 
+/** Seconds, for a 503 whose error names no others. */
 const RETRY_AFTER_S = 5
 
 /** What a client is told of an error: a status, a body of its API's shape, and headers. */
@@ -71,10 +72,21 @@ export function errorAnswer(
   if (code === 'unsupported' && details) headers.accept = String(details)
   else if (code === 'unsupported') headers['accept-encoding'] = 'identity'
   if (code === 'range') headers['content-range'] = String(details)
-  if (code === 'busy') headers['retry-after'] = String(RETRY_AFTER_S)
+  if (error.retryAfter !== undefined) headers['retry-after'] = retryAfterOf(error.retryAfter)
+  else if (status === 503) addRetryAfter(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
   const body = shape.body(status, error.message + advice, details, hint)
   return { status: shape.status?.(status) ?? status, body, headers }
+}
+
+/** Gives the headers of a 503 the default Retry-After, unless they have one. */
+export function addRetryAfter(headers: Record<string, string>): void {
+  headers['retry-after'] ??= retryAfterOf(RETRY_AFTER_S)
+}
+
+/** Whole seconds, at least one: a client that reads 0 tries again at once. */
+function retryAfterOf(seconds: number): string {
+  return String(Math.max(1, Math.ceil(seconds)))
 }
 
 /** A 422 with one item for each bad parameter. */

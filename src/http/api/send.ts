@@ -6,6 +6,7 @@ import { FastResponse } from 'srvx/node'
 import { sendChunks } from './chunks.ts'
 import { addCors } from './cors.ts'
 import type { Reply } from './endpoint.ts'
+import { addRetryAfter } from './errors.ts'
 import { JSON_TYPE } from './forms.ts'
 
 /** The request and the response below the framework, for a body or a stream of our own. */
@@ -32,6 +33,7 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
   if (cors) addCors(headers, cors)
   const { body, status = 200 } = reply
   if (age !== undefined && status < 400) headers.age = String(age)
+  if (status === 503) addRetryAfter(headers) // also of an answer that is no error, such as that of /readyz
   const { res } = nodeOf(event)
   if (status === 304 || status === 204) {
     res.writeHead(status, headers).end()
