@@ -6,7 +6,7 @@ import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { isOfDatabase, storageError } from '../storage-error.ts'
-import { apiOf, mountApis } from './api/api.ts'
+import { apiOf, mountApis, urlKeysOf } from './api/api.ts'
 import { drainAfter } from './api/body.ts'
 import { createCors } from './api/cors.ts'
 import { type ErrorShape, errorAnswer } from './api/errors.ts'
@@ -54,6 +54,8 @@ type Frame = {
   errorsOf: (path: string) => ErrorShape
   /** Every path of the APIs, for the hint of a 404. */
   paths: readonly string[]
+  /** Whether a path has an endpoint that reads a key in its URL. */
+  takesUrlKeys: (method: string, path: string) => boolean
 }
 
 const SANE_ID = /^[\w.:/+=-]{1,128}$/
@@ -70,7 +72,10 @@ export async function startServer(
   const errorsOf = (path: string) => apiOf(apis, path).errors
   const metrics = metering?.createMetrics()
   const paths = apis.flatMap(({ endpoints }) => endpoints.map(({ path }) => path))
-  const frame: Frame = { log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf, paths }
+  const frame: Frame = {
+    ...{ log, defects: deps.defects, nextId: requestIds(), options, metrics, errorsOf, paths },
+    takesUrlKeys: urlKeysOf(apis),
+  }
   const limits = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
   const connections = limitConnections(limits)
   const listen = async (fetch: Fetch, where: Listening) => {
@@ -180,7 +185,7 @@ function hintOf(
 /** Answers a request; a promise is for the end of the work on it. */
 function answer(
   fetch: Fetch,
-  { defects, nextId, errorsOf, options }: Frame,
+  { defects, nextId, errorsOf, options, takesUrlKeys }: Frame,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<unknown> | undefined {
@@ -191,7 +196,7 @@ function answer(
     const errors = errorsOf(pathOf(req.url ?? ''))
     res.writeHead(500, bareHeaders(id, errors.contentType)).end(errorAnswer(undefined, errors).body)
   }
-  if (options.compat) routeToShape(req)
+  if (options.compat) routeToShape(req, takesUrlKeys)
   // Nothing from here on depends on the host, and one that is no host (`a:99999`) would make the URL unreadable.
   req.headers.host = 'localhost'
   drainAfter(req, res)

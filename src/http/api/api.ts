@@ -69,6 +69,19 @@ export function apiOf(apis: readonly Api[], path: string): Api {
   return found
 }
 
+/** Says whether a path has an endpoint that reads a key in its URL; all of them are read with GET. */
+export function urlKeysOf(apis: readonly Api[]): (method: string, path: string) => boolean {
+  const paths = apis.flatMap(({ endpoints }) =>
+    endpoints.flatMap(({ takesUrlKeys, path }) => (takesUrlKeys ? [path] : [])),
+  )
+  const pattern = new RegExp(`^(?:${paths.map(patternOf).join('|')})$`)
+  return (method, path) => ['GET', 'HEAD', 'OPTIONS'].includes(method) && pattern.test(path)
+}
+
+function patternOf(path: string): string {
+  return RegExp.escape(path).replace(/\\\{\w+\\\}/g, '[^/]+')
+}
+
 /** Whether a path is that of a prefix, or begins with it and a slash. */
 export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (prefix.endsWith('/') || [undefined, '/'].includes(path[prefix.length]))

@@ -1,6 +1,7 @@
 // The addresses at which other services' programs ask: at the upstream's own path, below /compat/<shape>/, and both below
 // /k/<key>/ for a program that can set an address and nothing else. Here each of them becomes the one address under
-// which its endpoint is mounted. What is none of them stays as it is.
+// which its endpoint is mounted. What is none of them stays as it is; below /k/<key>/ it is nothing, so that a proxy may
+// publish those paths alone, or deny others by their names.
 
 /** A request's target as it is to be routed: the path and query, and the key that stood in the path. */
 export type Address = { target: string; key: string | undefined }
@@ -52,18 +53,28 @@ const OWN = /^\/(?:api\/v1|healthz|readyz|openapi\.json|metrics)(?:[/?]|$)/
 const KEYED = /^\/k\/([^/?]+)(?=\/)/
 const NAMED = /^\/compat\/([^/?]+)(?=\/)/
 
-/** Where a request goes. `target` begins with a slash. */
-export function addressOf(target: string): Address {
+const VALOR = /^\/compat\/valor(?:\?|$)/
+/** A path that a reader of URLs would make a shorter one. */
+const DOTS = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i
+/** A path without an endpoint. */
+const NOWHERE = { target: '/k', key: undefined }
+
+/** Where a request goes; `target` begins with a slash. `takesUrlKeys`: whether a path of ours is there below a key. */
+export function addressOf(target: string, takesUrlKeys: (path: string) => boolean): Address {
   if (OWN.test(target)) return { target, key: undefined } // most requests, at the cost of one look
   const [prefix, key] = KEYED.exec(target) ?? []
   const rest = prefix === undefined ? target : target.slice(prefix.length)
+  if (prefix !== undefined && DOTS.test(rest)) return NOWHERE
   const own = V6_KEYED.exec(rest.replace(/^\/compat\/exchangerate-api/, ''))
   if (own) {
     const [whole, version, inside] = own
     const { path, query } = partsOf(rest.slice(rest.indexOf(whole) + whole.length))
     return { target: `/compat/exchangerate-api${version}/keyed${path}${query}`, key: inside }
   }
-  return { target: shapeTarget(rest) ?? rest, key }
+  const found = shapeTarget(rest)
+  if (prefix === undefined || found !== undefined || VALOR.test(rest)) return { target: found ?? rest, key }
+  const [path = ''] = rest.split('?', 1)
+  return takesUrlKeys(path) ? { target: rest, key } : NOWHERE
 }
 
 function shapeTarget(target: string): string | undefined {

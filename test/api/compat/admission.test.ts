@@ -65,7 +65,7 @@ test('a key for URLs opens what reads rates in our own API, and nothing else of 
     assert.equal((await ask(app, `/k/cbk_header/api/v1/${path}`))[0], 401, path)
   }
   for (const path of ['sync/runs', 'health', 'scheduler', 'series', 'providers']) {
-    assert.equal((await ask(app, `/k/cbk_url/api/v1/${path}`))[0], 401, path)
+    assert.equal((await ask(app, `/k/cbk_url/api/v1/${path}`))[0], 404, path)
     const [status, body] = await ask(app, `/api/v1/${path}`, { 'X-API-Key': 'cbk_url' })
     assert.deepEqual([status, body.includes('was made for URLs')], [401, true], path)
   }

