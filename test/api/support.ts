@@ -9,6 +9,7 @@ import { type Interval, joined, without } from '../../src/intervals.ts'
 import { raiseRevision } from '../../src/store/meta.ts'
 import { replaceCoverage, selectCoverage } from '../../src/store/rates/coverage.ts'
 import { markSeriesChanged, upsertRates } from '../../src/store/rates/rates.ts'
+import { selectSeries } from '../../src/store/rates/series.ts'
 import type { Db } from '../../src/store/tables.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { openDatabaseOf } from '../support/temporary.ts'
@@ -136,14 +137,18 @@ export function storeAsOtherProcess(app: TestApp, rate: { series: number; day: s
   )
 }
 
-/** Takes the values and the coverage of some days from every series, as if they had never been synchronized. */
-export function loseDays(app: TestApp, days: Interval): Promise<void> {
+/** Takes the values and the coverage of some days from every series, or from some, as if they had never been synchronized. */
+export function loseDays(app: TestApp, days: Interval, codes?: readonly string[]): Promise<void> {
   return asOtherProcess(app, (db) =>
     db.transaction().execute(async (trx) => {
       const { from, to } = days
-      await trx.deleteFrom('rates').where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
+      const series = (await selectSeries(trx)).filter((one) => codes?.includes(one.external_code) ?? true)
       const coverage = new Map(await selectCoverage(trx))
-      for (const [id, intervals] of coverage) coverage.set(id, without(intervals, days))
+      for (const { id } of series) {
+        const rates = trx.deleteFrom('rates').where('series_id', '=', id)
+        await rates.where('rate_date', '>=', from).where('rate_date', '<=', to).execute()
+        coverage.set(id, without(coverage.get(id) ?? [], days))
+      }
       await replaceCoverage(trx, 'answered', coverage, Date.now())
       await markSeriesChanged(trx, [...coverage.keys()], await raiseRevision(trx))
     }),

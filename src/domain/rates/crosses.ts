@@ -2,13 +2,17 @@
 // what the shapes of other services answer, each in its own words.
 
 import { setImmediate } from 'node:timers/promises'
-import { dayOf, type IsoDate, isoOf, latest } from '../../dates.ts'
+import { dayOf, earliest, type IsoDate, isoOf, LATEST_DAY, latest } from '../../dates.ts'
+import type { Interval } from '../../intervals.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import type { Side } from '../../store/tables.ts'
 import { type Column, makeColumn } from './column.ts'
 import { convert, findRoute, type Leg, type ValuedLeg } from './convert.ts'
+import { holeBetween } from './coverage.ts'
+import { holesOf, type SeriesDays, seriesDays } from './holes.ts'
 import { withColumns } from './queries.ts'
 import type { RateSnapshot } from './rate-cache.ts'
+import { type Hole, pointsBetween } from './rates.ts'
 
 /** Which rates are meant; a quote that nothing leads to is left out of the answer. */
 export type CrossQuery = {
@@ -17,6 +21,9 @@ export type CrossQuery = {
   quotes: readonly string[]
   side: Side
 }
+
+/** Rates on a day, and of each quote without one the days that were not synchronized and that keep it from having one. */
+export type CrossesOfDay = { crosses: Cross[]; holes: ReadonlyMap<string, Interval> }
 
 /** A rate of one unit of the base. */
 export type Cross = {
@@ -41,16 +48,79 @@ export function currenciesOf(snapshot: RateSnapshot, provider: string): string[]
   return [...codes].sort()
 }
 
-/** The rates on a day, in the order of `quotes`; what has no value then, or a hole before the day, is left out. */
+/** The first day of which a value of a currency is stored; undefined: there is none. */
+export function firstDayOf(snapshot: RateSnapshot, provider: string, code: string): IsoDate | undefined {
+  let first: IsoDate | undefined
+  for (const [pair, series] of snapshot.pairsOf(provider)) {
+    if (!pair.split('/').includes(code)) continue
+    for (const { first_data_date: day } of series) if (day !== null) first = earliest(first ?? day, day)
+  }
+  return first
+}
+
+/** The rates on a day, in the order of `quotes`; what has no value then, or days without a sync before it, has none. */
 export function crossesOn(
   snapshot: RateSnapshot,
   { day, ...query }: CrossQuery & { day: IsoDate },
-): Cross[] | Promise<Cross[]> {
+): CrossesOfDay | Promise<CrossesOfDay> {
   const routes = routesOf(snapshot, query)
   return withColumns(snapshot, seriesOf(routes), (columns) => {
     const valueOn = valuer(snapshot, columnsById(routes, columns))
-    return routes.flatMap(({ quote, legs }) => valueOn(quote, legs, day) ?? [])
+    const crosses: Cross[] = []
+    const holes = new Map<string, Interval>()
+    for (const route of routes) {
+      const { quote } = route
+      const found = valueOn(route, day)
+      if (found && 'hole' in found) holes.set(quote, found.hole)
+      else if (found) crosses.push(found)
+    }
+    return { crosses, holes }
   })
+}
+
+/**
+ * Of each quote of a range the first days that were not synchronized: within it, or before it where a value would have to
+ * be carried over them into the range (decisions 2.6, lists). With `onlyPublished` only to a day on which another leg was
+ * published. Quotes without such days are absent.
+ */
+export function holesOfRange(
+  snapshot: RateSnapshot,
+  { from, to, onlyPublished, ...query }: CrossQuery & Range & { onlyPublished: boolean },
+): ReadonlyMap<string, Interval> | Promise<ReadonlyMap<string, Interval>> {
+  const routes = routesOf(snapshot, query)
+  return withColumns(snapshot, seriesOf(routes), (columns) => {
+    const byId = columnsById(routes, columns)
+    const holes = new Map<string, Interval>()
+    for (const { quote, legs } of routes) {
+      const stored = legs.map(({ series }) => seriesDays(snapshot, series, byId.get(series.id) ?? EMPTY))
+      const hole = holesOf(stored, { from, to })?.[0] ?? holeBefore(stored, { from, to }, onlyPublished)
+      if (hole) holes.set(quote, hole)
+    }
+    return holes
+  })
+}
+
+/** The days before a range over which a leg's value would have to be carried into it. */
+function holeBefore(
+  legs: readonly SeriesDays[],
+  { from, to }: Range,
+  onlyPublished: boolean,
+): Interval | undefined {
+  for (const leg of legs) {
+    const { days } = leg.column
+    const { first } = pointsBetween(leg.column, from, to)
+    const [before, next = Number.POSITIVE_INFINITY] = [days[first - 1], days[first]]
+    if (before === undefined || next === dayOf(from)) continue
+    const hole = holeBetween(leg.covered, before, dayOf(from))
+    const carriedTo = isoOf(Math.min(next - 1, dayOf(to)))
+    const isShown = () =>
+      legs.some(({ column }) => {
+        const other = pointsBetween(column, from, carriedTo)
+        return other.first < other.end
+      })
+    if (hole && (!onlyPublished || isShown())) return hole
+  }
+  return undefined
 }
 
 /**
@@ -59,12 +129,12 @@ export function crossesOn(
  */
 export async function* crossesByDay(
   snapshot: RateSnapshot,
-  { from, to, ...query }: CrossQuery & { from: IsoDate; to: IsoDate },
+  { from, to, ...query }: CrossQuery & Range,
 ): AsyncGenerator<{ day: IsoDate; crosses: readonly Cross[] }> {
   const routes = routesOf(snapshot, query)
   const columns = columnsById(routes, await snapshot.columns(seriesOf(routes)))
   const valueOn = valuer(snapshot, columns)
-  const begun = routes.map((route) => ({ ...route, first: firstDayOf(route.legs, columns) }))
+  const begun = routes.map((route) => ({ ...route, first: firstNumberOf(route, columns) }))
   const last = dayOf(to)
   let computed = 0
   for (
@@ -73,9 +143,10 @@ export async function* crossesByDay(
     number++
   ) {
     const day = isoOf(number)
-    const crosses = begun.flatMap(({ quote, legs, first }) =>
-      number < first ? [] : (valueOn(quote, legs, day) ?? []),
-    )
+    const crosses = begun.flatMap(({ first, ...route }) => {
+      const found = number < first ? undefined : valueOn(route, day)
+      return found && !('hole' in found) ? found : []
+    })
     if (crosses.length > 0) yield { day, crosses }
     computed += crosses.length + 1
     if (computed < COMPUTED_AT_ONCE) continue
@@ -90,13 +161,17 @@ function isExact(legs: readonly ValuedLeg[]): boolean {
   )
 }
 
-type Routed = { quote: string; legs: readonly Leg[] }
+type Range = { from: IsoDate; to: IsoDate }
+/** `since`: a currency in itself is 1 from the first day of its data. */
+type Routed = { quote: string; legs: readonly Leg[]; since: IsoDate | undefined }
 
 function routesOf(snapshot: RateSnapshot, { provider, base, quotes, side }: CrossQuery): Routed[] {
   const pairs = snapshot.pairsOf(provider)
   return quotes.flatMap((quote) => {
     const route = findRoute(pairs, snapshot.pivotOf(provider), base, quote, side)
-    return 'missing' in route ? [] : [{ quote, legs: route.legs }]
+    if ('missing' in route) return []
+    const since = route.legs.length === 0 ? (firstDayOf(snapshot, provider, base) ?? LATEST_DAY) : undefined
+    return { quote, legs: route.legs, since }
   })
 }
 
@@ -109,21 +184,22 @@ function columnsById(routes: readonly Routed[], columns: readonly Column[]): Rea
 }
 
 function valuer(snapshot: RateSnapshot, columns: ReadonlyMap<number, Column>) {
-  return (quote: string, legs: readonly Leg[], day: IsoDate): Cross | undefined => {
+  return ({ quote, legs, since }: Routed, day: IsoDate): Cross | Hole | undefined => {
+    if (since !== undefined && day < since) return undefined
     const stored = legs.map(({ series: { id } }) => ({
       column: columns.get(id) ?? EMPTY,
       covered: snapshot.coveredOf(id),
     }))
     const found = convert('1', legs, stored, day)
-    if (!found || 'hole' in found) return undefined
+    if (!found || 'hole' in found) return found
     const { rate, rateDate: date, roundedTo, legs: valued } = found
     const newest = valued.reduce((last, { point }) => latest(last, point.rate_date), date)
     return { quote, rate, date, newest, roundedTo, exact: isExact(valued) }
   }
 }
 
-/** The first day on which each leg can have a value; a currency in itself has one on any. */
-function firstDayOf(legs: readonly Leg[], columns: ReadonlyMap<number, Column>): number {
+/** The first day on which each leg can have a value, as a number. */
+function firstNumberOf({ legs, since }: Routed, columns: ReadonlyMap<number, Column>): number {
   const begins = legs.map(({ series }) => columns.get(series.id)?.days[0] ?? Number.POSITIVE_INFINITY)
-  return Math.max(Number.NEGATIVE_INFINITY, ...begins)
+  return Math.max(since === undefined ? Number.NEGATIVE_INFINITY : dayOf(since), ...begins)
 }

@@ -13,7 +13,9 @@ export type ErrorShape = {
   /** Media types that its errors may have instead, where a request decides. */
   otherTypes?: readonly string[]
   /** The status that goes with a body, for services that answer errors with 200. */
-  status?(of: number): number
+  status?(of: number, details?: unknown): number
+  /** Headers of its own. */
+  headers?(details: unknown): Readonly<Record<string, string>>
   /** The body. `details` are those of the AppError; `hint` stands beside a text that is the contract's. */
   body(status: number, message: string, details?: unknown, hint?: string): string
   /** What the message goes on with; an API that has no words for an advice leaves it out. */
@@ -65,7 +67,7 @@ export function errorAnswer(
     return { status, body: shape.body(status, 'Internal server error'), headers: typed }
   }
   const { code, details } = error
-  const headers = typed
+  const headers = { ...typed, ...shape.headers?.(details) }
   if (code === 'unauthorized') headers['www-authenticate'] = shape.challenge
   if (code === 'method-not-allowed') headers.allow = String(details)
   // Which of the two says what would have been taken: the coding of a body, or its type (RFC 9110, 15.5.16).
@@ -76,7 +78,7 @@ export function errorAnswer(
   else if (status === 503) addRetryAfter(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
   const body = shape.body(status, error.message + advice, details, hint)
-  return { status: shape.status?.(status) ?? status, body, headers }
+  return { status: shape.status?.(status, details) ?? status, body, headers }
 }
 
 /** Gives the headers of a 503 the default Retry-After, unless they have one. */

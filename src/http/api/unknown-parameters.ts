@@ -65,17 +65,21 @@ export function unknownParameters(
 }
 
 function advice(name: string, known: readonly string[]): string {
-  const near = nearest(name, known)
+  const near = nearestName(name, known)
   if (near !== undefined) return `did you mean ${near}?`
   return known.length === 0 ? 'this path has none' : `this path has ${known.join(', ')}`
 }
 
-/** The known name that was probably meant, if one was. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+/** The known name that was probably meant, if one was: by its sense, else by its letters. */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  senses: ReadonlyMap<string, string | undefined> = SENSES,
+): string | undefined {
   if (name.length > LONGEST_SHOWN) return undefined
   const word = name.toLowerCase()
-  if (SENSES.has(word)) {
-    const meant = SENSES.get(word)
+  if (senses.has(word)) {
+    const meant = senses.get(word)
     return meant !== undefined && known.includes(meant) ? meant : undefined
   }
   let best: string | undefined

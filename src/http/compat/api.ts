@@ -5,6 +5,7 @@ import type { Clock } from '../../dates.ts'
 import type { DatabaseState } from '../../domain/database-watch.ts'
 import type { RateCache } from '../../domain/rates/rate-cache.ts'
 import type { Log } from '../../log.ts'
+import type { Schedulers } from '../../sync/schedulers.ts'
 import { createAnswerCache } from '../api/answer-cache.ts'
 import type { Api } from '../api/api.ts'
 import type { Keyring } from '../api/auth.ts'
@@ -18,7 +19,7 @@ import { keyedApis } from './keyed/keyed.ts'
 import { createMissed } from './missed.ts'
 import { parametersOf } from './parameters.ts'
 import { sddeApi } from './sdde/sdde.ts'
-import { type ShapeDeps, shapeCredentials } from './shape.ts'
+import { PROVIDER, type ShapeDeps, shapeCredentials } from './shape.ts'
 import { valorApi } from './valor.ts'
 
 export type CompatDeps = {
@@ -32,6 +33,7 @@ export type CompatDeps = {
   open: OpenNetworks | undefined
   /** Whether rounded values are answered too. */
   serveRounded: boolean
+  scheduler: Pick<Schedulers, 'tasks'>
 }
 
 const REFUSALS = {
@@ -41,7 +43,7 @@ const REFUSALS = {
   429: 'Too many wrong keys from this address',
 }
 
-export function compatApis({ keyring, database, proxies, open, ...own }: CompatDeps): Api[] {
+export function compatApis({ keyring, database, proxies, open, scheduler, ...own }: CompatDeps): Api[] {
   const { clock, log } = own
   const admission = createAdmission({ keyring, clock, proxies, open })
   const deps: ShapeDeps = {
@@ -49,6 +51,10 @@ export function compatApis({ keyring, database, proxies, open, ...own }: CompatD
     answers: createAnswerCache(),
     admission,
     missed: createMissed(log, clock),
+    async nextSync() {
+      const tasks = await scheduler.tasks()
+      return tasks.find(({ provider }) => provider === PROVIDER)?.nextRun
+    },
   }
   const credentials = shapeCredentials(admission)
   const apis = [

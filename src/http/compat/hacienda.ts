@@ -14,6 +14,8 @@ import type { Side } from '../../store/tables.ts'
 import type { Api } from '../api/api.ts'
 import type { AnyEndpoint } from '../api/endpoint.ts'
 import type { ErrorShape } from '../api/errors.ts'
+import { holesHeaders } from '../rates/holes.ts'
+import { missingDaysOf, wholeParts } from './missing-days.ts'
 import { type Asked, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from './shape.ts'
 
 type Dates = 'plain' | '2020' | 'iso'
@@ -30,12 +32,17 @@ const STATUS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   404: 'Not found',
   429: 'Too Many Requests',
+  503: 'Service unavailable',
 }
 const ErrorOut = v.object({ code: v.number(), status: v.string() })
 const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   contentType: TYPE,
   body: (code, message) => JSON.stringify({ code, status: STATUS[code] ?? message }),
+  headers(details) {
+    const missing = missingDaysOf(details)
+    return missing ? holesHeaders({ holes: missing.days }) : {}
+  },
   schema: ErrorOut,
   invalid: ErrorOut,
 }
@@ -90,8 +97,21 @@ function haciendaEndpoints(deps: ShapeDeps, name: string, ownDates: Dates): AnyE
         from: dateIn(query.get('d')),
         to: earliest(dateIn(query.get('h')), today),
       }),
-      find: (snapshot, range) =>
-        sidesBetween(snapshot, { provider: PROVIDER, base: 'USD', quote: 'CRC', ...range }),
+      async find(snapshot, range) {
+        const found = await sidesBetween(snapshot, {
+          provider: PROVIDER,
+          base: 'USD',
+          quote: 'CRC',
+          ...range,
+        })
+        const missing = found.holes?.length ? { days: found.holes } : undefined
+        const part = { code: 'USD', value: found.days, missing }
+        await wholeParts(deps, 'hacienda', [part], { areNamed: true })
+        const whole = found.days.filter(({ compra, venta }) => compra !== undefined && venta !== undefined)
+        const count = found.days.length - whole.length
+        if (count > 0) deps.missed.oneSided('hacienda', count)
+        return whole
+      },
       encode: (days) => JSON.stringify(days.map(historyRow)),
     }),
   ]
@@ -116,8 +136,9 @@ async function dollarOn(snapshot: RateSnapshot, { day, dates }: Query): Promise<
 async function euroOn(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Euro | undefined> {
   const { day, side, dates } = query
   const asked = { provider: PROVIDER, side, day }
-  const [dollars] = heldOf(deps, await crossesOn(snapshot, { ...asked, base: 'EUR', quotes: ['USD'] }))
-  const [colones] = heldOf(deps, await crossesOn(snapshot, { ...asked, base: 'USD', quotes: ['CRC'] }))
+  const { crosses: euro } = await crossesOn(snapshot, { ...asked, base: 'EUR', quotes: ['USD'] })
+  const { crosses: dollar } = await crossesOn(snapshot, { ...asked, base: 'USD', quotes: ['CRC'] })
+  const [[dollars], [colones]] = [heldOf(deps, euro), heldOf(deps, dollar)]
   if (!dollars || !colones) return undefined
   return {
     fecha: written(day, dates, MIDNIGHT),

@@ -5,16 +5,22 @@ import { roundedAt, valueAt } from '../../domain/rates/column.ts'
 import { historyOf, seriesIn } from '../../domain/rates/queries.ts'
 import type { RateSnapshot } from '../../domain/rates/rate-cache.ts'
 import { smallest } from '../../domain/rates/rates.ts'
+import { type Interval, joined } from '../../intervals.ts'
 import type { SeriesRow } from '../../store/rates/series.ts'
 import { PROVIDER, type ShapeDeps } from './shape.ts'
 
 export type IndicatorValue = { day: IsoDate; value: string }
 
-/** The values of an indicator, ascending; `roundedTo` decimals where a parity among them is rounded. */
+/**
+ * The values of an indicator, ascending; `roundedTo` decimals where a parity among them is rounded. `unserved` are the days
+ * of which a value is stored and not answered, each with the days after it up to the next exact value.
+ */
 export type IndicatorValues = {
   series: SeriesRow
   values: readonly IndicatorValue[]
   roundedTo: number | undefined
+  unserved: readonly Interval[]
+  holes: readonly Interval[]
 }
 
 /** The series of the bank, by id. */
@@ -42,17 +48,24 @@ type History = Awaited<ReturnType<typeof historyOf>>
 /** The dollar is published with two decimals: only a parity that is rounded is not the bank's value. */
 function served(
   { serveRounded, missed }: Pick<ShapeDeps, 'serveRounded' | 'missed'>,
-  { series, column, first, end }: History,
+  { series, column, first, end, to, holes }: History,
 ): IndicatorValues {
   const isParity = series.rate_type === 'referencia'
   const values: IndicatorValue[] = []
+  let unserved: Interval[] = []
   let roundedTo: number | undefined
   for (let at = first; at < end; at++) {
     const decimals = isParity ? roundedAt(column, at) : undefined
-    if (decimals !== undefined && !serveRounded) continue
+    const day = isoOf(column.days[at] ?? 0)
+    if (decimals !== undefined && !serveRounded) {
+      const next = column.days[at + 1]
+      const days = { from: day, to: at + 1 < end && next !== undefined ? isoOf(next - 1) : to }
+      unserved = joined(unserved, days)
+      continue
+    }
     roundedTo = smallest(roundedTo, decimals)
-    values.push({ day: isoOf(column.days[at] ?? 0), value: valueAt(column, at) })
+    values.push({ day, value: valueAt(column, at) })
   }
   if (values.length < end - first) missed.rounded(end - first - values.length)
-  return { series, values, roundedTo }
+  return { series, values, roundedTo, unserved, holes: holes ?? [] }
 }

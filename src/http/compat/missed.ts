@@ -1,6 +1,7 @@
 // What programs ask for and is not held, in the log once a day each: so that the operator learns what is missed.
 
 import { type Clock, type IsoDate, todayIn } from '../../dates.ts'
+import type { Interval } from '../../intervals.ts'
 import type { Log } from '../../log.ts'
 
 export type Missed = {
@@ -8,6 +9,10 @@ export type Missed = {
   indicator(shape: string, what: string): void
   /** Values that are stored rounded. */
   rounded(count: number): void
+  /** Days of a range that were not synchronized. */
+  days(shape: string, days: Interval): void
+  /** Days of a range of which one side was published, where a reader needs both. */
+  oneSided(shape: string, count: number): void
 }
 
 const MOST_A_DAY = 200
@@ -29,6 +34,14 @@ export function createMissed(log: Log, clock: Clock): Missed {
     indicator(shape, what) {
       if (!CODE.test(what) || !isNew(`${shape} ${what}`)) return
       log.info('asked for what is not held', { shape, indicator: what })
+    },
+    days(shape, { from, to }) {
+      if (!isNew('days')) return
+      const advice = `cambista sync --from ${from} --to ${to}`
+      log.warn('asked for days that were not synchronized', { shape, from, to, advice })
+    },
+    oneSided(shape, count) {
+      if (isNew(`${shape} one-sided`)) log.info('days with one side are left out', { shape, days: count })
     },
     rounded(count) {
       if (!isNew('rounded')) return

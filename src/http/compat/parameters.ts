@@ -79,8 +79,10 @@ const TAKEN: readonly [path: RegExp, parameters: Parameters][] = [
     {
       de: 'The currency that is asked for; else USD',
       a: 'The currency that it is told in; else CRC',
-      fecha: 'A day, YYYY-MM-DD; else today',
+      fecha: 'A day, YYYY-MM-DD, not after tomorrow; else today',
+      monto: 'An amount of the first currency, of which the worth is told; else 1',
       decimal: '. or ,',
+      provider: 'A provider code; else bccr',
       ...SIDE,
     },
   ],

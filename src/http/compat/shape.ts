@@ -25,6 +25,8 @@ export type ShapeDeps = {
   admission: Admission
   /** Where what is asked for and not held is noted. */
   missed: Missed
+  /** When the bank is asked next; undefined: no scheduler asks it. */
+  nextSync: () => Promise<Date | undefined>
   /** Whether rounded values are answered too, and say so. */
   serveRounded: boolean
 }
@@ -53,6 +55,8 @@ export type ShapeEndpoint<A, T> = {
   encode(found: T, asked: A): string | Uint8Array
   /** To how many decimals the answer is rounded, if it is. */
   roundedTo?(found: NoInfer<T>): number | undefined
+  /** The codes of what is left out over days that were not synchronized, for the header X-Left-Out. */
+  leftOut?(found: NoInfer<T>): readonly string[]
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-Key, apikey, Authorization'
@@ -67,6 +71,7 @@ export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, 
     answer: v.any(),
     contentTypes: endpoint.contentTypes ?? (typeof contentType === 'string' ? [contentType] : []),
     ...REVALIDATED,
+    ...(endpoint.leftOut && { sends: ['X-Left-Out'] as const }),
     ignoresUnknown: true,
     handle({ event }) {
       const { side } = (event.context.admitted as Admitted | undefined) ?? { side: 'venta' as const }
@@ -78,7 +83,7 @@ export function shapeEndpoint<A, T>(deps: ShapeDeps, endpoint: ShapeEndpoint<A, 
 /** The reply to a request that was let in, for the side of its key. */
 export function shapeReply<A, T>(
   { cache, answers, clock, serveRounded }: Pick<ShapeDeps, 'cache' | 'answers' | 'clock' | 'serveRounded'>,
-  { path, contentType, ask, find, encode, roundedTo }: ShapeEndpoint<A, T>,
+  { path, contentType, ask, find, encode, roundedTo, leftOut }: ShapeEndpoint<A, T>,
   event: H3Event,
   ofKey: Side,
   query = event.url.searchParams,
@@ -93,6 +98,8 @@ export function shapeReply<A, T>(
     const decimals = roundedTo?.(found)
     const headers: Record<string, string> = { vary: VARY }
     if (decimals !== undefined) headers['x-rounded-to'] = String(decimals)
+    const codes = leftOut?.(found) ?? []
+    if (codes.length > 0) headers['x-left-out'] = codes.join(',')
     return { body: encode(found, asked), headers }
   }
   return cache.read((snapshot) => {

@@ -51,7 +51,8 @@ export const RESPONSE_HEADERS = {
     schema: TEXT,
   },
   'X-Left-Out': {
-    description: 'Ids of series that are left out over days that were not synchronized',
+    description:
+      'What is left out over days that were not synchronized: ids of series, or the codes of the shape of another service',
     schema: TEXT,
   },
   'X-Future': { description: 'true where `on` is after tomorrow', schema: TEXT },

@@ -45,7 +45,7 @@ const SCHEMA =
 const DIFFGRAM =
   '<diffgr:diffgram xmlns:msdata="urn:schemas-microsoft-com:xml-msdata" xmlns:diffgr="urn:schemas-microsoft-com:xml-diffgram-v1">'
 const ONE_DAY = parameters({ FechaInicio: '23/3/2026', FechaFinal: '23/3/2026' })
-const NEVER = parameters({ FechaInicio: '1/2/2020', FechaFinal: '2/2/2020' })
+const NEVER = parameters({ FechaInicio: '1/2/1980', FechaFinal: '2/2/1980' })
 const SET = `${SCHEMA}${DIFFGRAM}<Datos_de_INGC011_CAT_INDICADORECONOMIC xmlns=""><INGC011_CAT_INDICADORECONOMIC diffgr:id="INGC011_CAT_INDICADORECONOMIC1" msdata:rowOrder="0"><COD_INDICADORINTERNO>318</COD_INDICADORINTERNO><DES_FECHA>2026-03-23T00:00:00-06:00</DES_FECHA><NUM_VALOR>620.18000000</NUM_VALOR></INGC011_CAT_INDICADORECONOMIC></Datos_de_INGC011_CAT_INDICADORECONOMIC></diffgr:diffgram>`
 const NO_SET = `${SCHEMA}${DIFFGRAM}<Datos_de_INGC011_CAT_INDICADORECONOMIC xmlns="" /></diffgr:diffgram>`
 

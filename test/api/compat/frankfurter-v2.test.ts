@@ -22,7 +22,10 @@ for (const [path, body] of [
   ['/v2/rates?base=USD&quotes=CRC&providers=ECB', '[]'],
   ['/v2/rates.csv?base=USD&quotes=CRC', `date,base,quote,rate\n${TODAY},USD,CRC,${venta}\n`],
   ['/v2/rates.csv?base=USD&quotes=CRC&date=1990-01-01', ''],
-  ['/v2/rates.csv?base=USD&quotes=CRC&from=1990-01-01&to=1990-01-02', 'date,base,quote,rate\n'],
+  ['/v2/rates?base=USD&date=1982-12-31', '[]'],
+  ['/v2/rates?base=USD&quotes=USD,CRC&from=1982-12-30&to=1982-12-31', '[]'],
+  ['/v2/rates.csv?base=USD&date=1982-12-31', ''],
+  ['/v2/rates.csv?base=USD&quotes=CRC&from=1982-12-30&to=1982-12-31', 'date,base,quote,rate\n'],
   [
     '/v2/rates.csv?base=USD&quotes=CRC&dialecto=es-CR',
     `\ufefffecha;base;moneda;tipo\r\n24/03/2026;USD;CRC;${venta.replace('.', ',')}\r\n`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, jsonOf, openShapes, TODAY } from './support.ts'
+import { ask, jsonOf, openShapes, startTestApp, TODAY } from './support.ts'
 
 const app = await openShapes()
 const { compra, venta } = await app.json<{ compra: string; venta: string }>('/api/v1/rates/latest')
@@ -81,4 +81,28 @@ test('websites may read it, and errors are kept by nobody', async () => {
   assert.equal(headers.get('content-type'), 'application/json')
   const wrong = await fetch(`${app.app.url}/indicadores/tc?fecha=x`)
   assert.deepEqual([wrong.status, wrong.headers.get('cache-control')], [400, 'no-store'])
+})
+
+test('historico leaves out a day of which one side was published, and the log counts such days once', async (t) => {
+  const oneSided = await startTestApp(t, {
+    bank: {
+      value: (code, day) => {
+        if (code !== '317' && code !== '318') return undefined
+        return code === '317' && (day === '2026-03-10' || day === '2026-03-12') ? null : '500'
+      },
+    },
+    listen: { compat: { open: 'any', serveRounded: false } },
+  })
+  await oneSided.sync()
+  const path = '/indicadores/tc/dolar/historico?d=2026-03-09&h=2026-03-13'
+  for (let times = 0; times < 2; times += 1) {
+    const rows = await jsonOf<{ fecha: string }[]>(oneSided, path)
+    assert.deepEqual(
+      rows.map(({ fecha }) => fecha.slice(0, 10)),
+      ['2026-03-09', '2026-03-11', '2026-03-13'],
+    )
+  }
+  const lines = oneSided.logged.filter((line) => line.includes('days with one side are left out'))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /"days":2/)
 })

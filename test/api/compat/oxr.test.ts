@@ -65,7 +65,10 @@ test('time-series: each day of the period', async () => {
 })
 
 test('time-series before the data is an empty table', async () => {
-  const { rates } = await jsonOf<Table>(app, '/api/time-series.json?start=2020-01-01&end=2025-12-31')
+  const { rates } = await jsonOf<Table>(
+    app,
+    '/api/time-series.json?start=1980-01-01&end=1982-12-31&symbols=CRC',
+  )
   assert.deepEqual(rates, {})
 })
 

@@ -9,11 +9,12 @@ import { AppError } from '../../../errors.ts'
 import { type Api, pathOf } from '../../api/api.ts'
 import { wholeBodyOf } from '../../api/body.ts'
 import { type AnyEndpoint, get, post, type Reply } from '../../api/endpoint.ts'
-import type { ErrorShape } from '../../api/errors.ts'
+import { type ErrorShape, errorAnswer } from '../../api/errors.ts'
 import { nodeOf } from '../../api/send.ts'
 import { bringsKey } from '../admission.ts'
 import { inAnyCase } from '../any-case.ts'
 import { findIndicator, type IndicatorValues, valuesBetween } from '../indicators.ts'
+import { missingDaysOf, wholeParts } from '../missing-days.ts'
 import { addressAsked } from '../origin.ts'
 import { type ShapeDeps, shapeReply } from '../shape.ts'
 import { decodeXml } from './encoding.ts'
@@ -27,7 +28,8 @@ const ERRORS: ErrorShape = {
   challenge: 'ApiKey',
   contentType: 'text/plain; charset=utf-8',
   otherTypes: Object.values(SOAP_TYPES),
-  body: (_, message) => message,
+  status: (of, details) => (missingDaysOf(details) ? 500 : of),
+  body: (_, message, details) => (missingDaysOf(details) ? sentence(message) : message),
   schema: v.string(),
   invalid: v.string(),
 }
@@ -121,8 +123,13 @@ async function soapReply(deps: ShapeDeps, event: H3Event): Promise<Reply> {
   try {
     return await callReply(deps, event, { binding: version, operation, parameters })
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'too-many') throw error
-    return faultReply(version, error.message, 429)
+    if (!(error instanceof AppError)) throw error
+    if (missingDaysOf(error.details)) {
+      const fault = faultReply(version, sentence(error.message), { isOurs: true })
+      return { ...fault, headers: { ...errorAnswer(error, ERRORS).headers, ...fault.headers } }
+    }
+    if (error.code !== 'too-many') throw error
+    return faultReply(version, error.message, { status: 429 })
   }
 }
 
@@ -163,9 +170,13 @@ async function callReply(deps: ShapeDeps, event: H3Event, call: Call): Promise<R
         operation: operation.name,
         binding,
       }),
-      find(snapshot, { code, from, to }): undefined | IndicatorValues | Promise<IndicatorValues> {
+      async find(snapshot, { code, from, to }): Promise<IndicatorValues | undefined> {
         const series = findIndicator(snapshot, code)
-        return series && valuesBetween(deps, snapshot, series, { from, to })
+        if (!series) return undefined
+        const found = await valuesBetween(deps, snapshot, series, { from, to })
+        const missing = found.holes.length > 0 ? { days: found.holes } : undefined
+        await wholeParts(deps, 'bccr', [{ code, value: found, missing }], { areNamed: true })
+        return found
       },
       encode: (found) => written(operation.hasRows ? dataSetOf(found) : textOf(found)),
       roundedTo: (found) => found?.roundedTo,
@@ -194,6 +205,11 @@ function noteUnheld({ cache, missed }: ShapeDeps, code: string): void {
 function bodyOf(event: H3Event): Promise<Buffer> {
   const { req, res } = nodeOf(event)
   return wholeBodyOf(req, res, BODY)
+}
+
+/** As the old service wrote its errors. */
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
 
 function plain500(body: string): Reply {

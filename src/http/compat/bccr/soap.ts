@@ -48,13 +48,17 @@ export function envelopeOf(version: SoapVersion, operation: string, result: stri
   return enveloped(version, content)
 }
 
-/** What is answered to a client that sent no call. */
-export function faultReply(version: SoapVersion, message: string, status = 500): Reply {
+/** What is answered where there is no result; `isOurs`: not by a fault of the client. */
+export function faultReply(
+  version: SoapVersion,
+  message: string,
+  { status = 500, isOurs = false }: { status?: number; isOurs?: boolean } = {},
+): Reply {
   const text = escapeText(message)
   const fault =
     version === '1.1'
-      ? `<faultcode>soap:Client</faultcode><faultstring>${text}</faultstring><detail />`
-      : `<soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason><soap:Detail />`
+      ? `<faultcode>soap:${isOurs ? 'Server' : 'Client'}</faultcode><faultstring>${text}</faultstring><detail />`
+      : `<soap:Code><soap:Value>soap:${isOurs ? 'Receiver' : 'Sender'}</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason><soap:Detail />`
   const body = enveloped(version, `<soap:Fault>${fault}</soap:Fault>`)
   return { status, body, headers: { 'content-type': SOAP_TYPES[version] } }
 }

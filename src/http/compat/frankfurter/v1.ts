@@ -14,6 +14,7 @@ import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
+import { wholeQuotes } from '../missing-days.ts'
 import { checkRows } from '../rows.ts'
 import { type Asked, fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { publishedOn } from './range.ts'
@@ -22,7 +23,7 @@ const PERIOD = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)?$/
 const ROOT = '/compat/frankfurter'
 
 /** An answer without its first brace, and to how many decimals it is rounded. */
-type Found = { text: string; decimals: number | undefined }
+type Found = { text: string; decimals: number | undefined; leftOut: readonly string[] }
 
 /** `quotes` empty: all. `to` is set for a period. */
 type Query = { base: string; quotes: string[]; amount: string; side: Side; from: IsoDate; to?: IsoDate }
@@ -80,6 +81,7 @@ function rates(deps: ShapeDeps, root: string, saysSuccess: boolean): AnyEndpoint
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: ({ text }) => head + text,
       roundedTo: ({ decimals }) => decimals,
+      leftOut: ({ leftOut }) => leftOut,
     })
   return [
     endpoint('/latest', ({ today }) => ({ from: today })),
@@ -120,20 +122,27 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
     if (!known.includes(code)) deps.missed.indicator('frankfurter', code)
   }
   const wanted = query.quotes.length > 0 ? known.filter((code) => query.quotes.includes(code)) : known
-  const asked = { provider: PROVIDER, base, quotes: wanted.filter((code) => code !== base), side }
+  const others = wanted.filter((code) => code !== base)
+  const asked = { provider: PROVIDER, base, side }
   const head = `"amount":${amount.includes('.') ? amount : `${amount}.0`},"base":${JSON.stringify(base)}`
   if (to === undefined) {
-    const held = heldOf(deps, await crossesOn(snapshot, { ...asked, day: from }))
+    const { crosses, holes } = await crossesOn(snapshot, { ...asked, quotes: others, day: from })
+    const held = heldOf(deps, crosses)
     const date = held.reduce((last, { newest }) => latest(last, newest), '')
     if (held.length === 0) throw new AppError('not-found', 'not found')
     return {
       text: `${head},"date":"${date}","rates":${ratesText(held, amount)}}`,
       decimals: fewestDecimals(held),
+      leftOut: [...holes.keys()],
     }
   }
+  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, {
+    ...{ ...asked, quotes: others, from, to },
+    ...{ areNamed: query.quotes.length > 0, onlyPublished: true },
+  })
   const days: string[] = []
   let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
-  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, from, to })) {
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, quotes, from, to })) {
     const held = heldOf(deps, publishedOn(day, crosses))
     if (held.length === 0) continue
     rows += held.length
@@ -145,7 +154,7 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
   }
   if (days.length === 0) throw new AppError('not-found', 'not found')
   const text = `${head},"start_date":"${first}","end_date":"${last}","rates":{${days.join(',')}}}`
-  return { text, decimals }
+  return { text, decimals, leftOut }
 }
 
 /** An object of what the amount is worth in each currency. */

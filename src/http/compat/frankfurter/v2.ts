@@ -12,6 +12,7 @@ import type { ErrorShape } from '../../api/errors.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
 import { CSV_TYPE, NDJSON_TYPE } from '../../rates/csv.ts'
 import { shownCode } from '../codes.ts'
+import { wholeQuotes } from '../missing-days.ts'
 import { checkRows } from '../rows.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { publishedOn } from './range.ts'
@@ -34,7 +35,14 @@ const ERRORS: ErrorShape = {
 }
 
 /** A row with what says whether it is exact. */
-type Found = Row & Pick<Cross, 'exact' | 'roundedTo'>
+type FoundRow = Row & Pick<Cross, 'exact' | 'roundedTo'>
+/** Rows, and the codes of what is left out over days that were not synchronized. */
+type Found = { rows: readonly FoundRow[]; leftOut: readonly string[] }
+
+const HEADERS = {
+  roundedTo: ({ rows }: Found) => fewestDecimals(rows),
+  leftOut: ({ leftOut }: Found) => leftOut,
+}
 
 export function frankfurterV2Api(deps: ShapeDeps): Api {
   return {
@@ -55,7 +63,7 @@ function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
       ask: (asked) => ratesQuery(asked, isCsv),
       find: (snapshot, query) => find(deps, snapshot, query),
       encode: encodeRows,
-      roundedTo: (rows) => fewestDecimals(rows),
+      ...HEADERS,
     })
   return [
     rates('/rates', false),
@@ -67,24 +75,24 @@ function ratesEndpoints(deps: ShapeDeps): AnyEndpoint[] {
       contentType: TYPES.json,
       ask: rateQuery,
       async find(snapshot, query) {
-        const rows = await find(deps, snapshot, query)
-        if (rows.length === 0) throw new AppError('not-found', 'not found')
-        return rows
+        const found = await find(deps, snapshot, query)
+        if (found.rows.length === 0) throw new AppError('not-found', 'not found')
+        return found
       },
-      encode: ([row]) => JSON.stringify(row && objectOf(row, false)),
-      roundedTo: (rows) => fewestDecimals(rows),
+      encode: ({ rows: [row] }) => JSON.stringify(row && objectOf(row, false)),
+      ...HEADERS,
     }),
   ]
 }
 
-function encodeRows(rows: readonly Found[], { form, dialect, withProviders, to }: Query): string {
+function encodeRows({ rows }: Found, { form, dialect, withProviders, to }: Query): string {
   if (form === 'ndjson') return encodeNdjson(rows, withProviders)
   if (form === 'json' || !dialect) return encodeJson(rows, withProviders)
   if (rows.length === 0 && to === undefined) return ''
   return encodeCsv(rows, dialect, withProviders)
 }
 
-async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found[]> {
+async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Promise<Found> {
   const { base, side, from, to, group } = query
   const known = currenciesOf(snapshot, PROVIDER)
   for (const code of [base, ...query.quotes]) {
@@ -92,30 +100,38 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
     deps.missed.indicator('frankfurter', code)
     throw new AppError('invalid', `invalid currency: ${shownCode(code)}`)
   }
-  if (!query.isOurs) return []
-  const quotes = query.quotes.length > 0 ? query.quotes.toSorted() : known
-  const asked = { provider: PROVIDER, base, quotes, side }
-  const onFirst = heldOf(deps, await crossesOn(snapshot, { ...asked, day: from }))
-  if (to === undefined) return onFirst.map((cross) => rowOf(base, cross, cross.date))
-  if (from > to) return []
-  const rows: Found[] = []
-  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, from, to })) {
+  if (!query.isOurs) return { rows: [], leftOut: [] }
+  const wanted = query.quotes.length > 0 ? query.quotes.toSorted() : known
+  const asked = { provider: PROVIDER, base, side }
+  if (to === undefined) {
+    const { crosses, holes } = await crossesOn(snapshot, { ...asked, quotes: wanted, day: from })
+    const rows = heldOf(deps, crosses).map((cross) => rowOf(base, cross, cross.date))
+    return { rows, leftOut: [...holes.keys()] }
+  }
+  if (from > to) return { rows: [], leftOut: [] }
+  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, {
+    ...{ ...asked, quotes: wanted, from, to },
+    ...{ areNamed: query.quotes.length > 0, onlyPublished: true },
+  })
+  const rows: FoundRow[] = []
+  for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, quotes, from, to })) {
     for (const cross of heldOf(deps, publishedOn(day, crosses))) rows.push(rowOf(base, cross, day))
     checkRows(rows.length)
   }
   // A range whose first day has no row of a quote begins with the last one before it, under its own date.
+  const onFirst = heldOf(deps, (await crossesOn(snapshot, { ...asked, quotes, day: from })).crosses)
   const before = onFirst.filter(({ newest }) => newest < from).map((cross) => rowOf(base, cross, cross.date))
   const sorted = before.sort((a, b) => compare(a.date, b.date) || compare(a.quote, b.quote)).concat(rows)
-  return group ? grouped(sorted, group) : sorted
+  return { rows: group ? grouped(sorted, group) : sorted, leftOut }
 }
 
-function rowOf(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): Found {
+function rowOf(base: string, { quote, rate, exact, roundedTo }: Cross, date: IsoDate): FoundRow {
   return { date, base, quote, rate: rate === '1' && base === quote ? '1.0' : rate, exact, roundedTo }
 }
 
 /** The last row of each quote in each week or month, under the first day of it. */
-function grouped(rows: readonly Found[], group: Group): Found[] {
-  const last = new Map<string, Found>()
+function grouped(rows: readonly FoundRow[], group: Group): FoundRow[] {
+  const last = new Map<string, FoundRow>()
   for (const row of rows) {
     const date = isoOf(periodOf(dayOf(row.date), group).first)
     last.set(`${date} ${row.quote}`, { ...row, date })

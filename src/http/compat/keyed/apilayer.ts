@@ -12,6 +12,7 @@ import type { ErrorShape } from '../../api/errors.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
+import { missingDaysOf } from '../missing-days.ts'
 import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { type Pair, quoteOn, type Table, type Words } from './quotes.ts'
 import { dayIn, endOf, noonOf } from './values.ts'
@@ -60,7 +61,7 @@ const ErrorOut = v.object({
 
 export const APILAYER_ERRORS: ErrorShape = {
   challenge: 'ApiKey',
-  status: (of) => (TOLD_AS_THEY_ARE.has(of) ? of : 200),
+  status: (of, details) => (TOLD_AS_THEY_ARE.has(of) && !missingDaysOf(details) ? of : 200),
   body(status, message, details) {
     const type = faultOf(status, details)
     const [code, info] = FAULTS[type]
@@ -184,5 +185,6 @@ function isFault(details: unknown): details is Fault {
 function faultOf(status: number, details: unknown): Fault {
   if (isFault(details)) return details
   if (details === NO_KEY_SENT) return 'missing_access_key'
+  if (missingDaysOf(details)) return 'no_rates_available'
   return OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
 }

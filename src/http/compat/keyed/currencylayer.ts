@@ -4,10 +4,10 @@
 import type { IsoDate } from '../../../dates.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
-import { type Asked, fewestDecimals, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { type Asked, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { convertEndpoint, dateIn, namesEndpoint, periodIn, tableIn, wordsOf } from './apilayer.ts'
 import { fixerTables } from './fixer.ts'
-import { quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
+import { OF_A_DAY, OF_A_PERIOD, quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
 import { endOf, noonOf } from './values.ts'
 
 const ROOT = '/compat/currencylayer'
@@ -44,15 +44,15 @@ function tableEndpoint(
     contentType: JSON_TYPE,
     ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked, SOURCE), day: dayOf(asked) }),
     find: (snapshot, table) => quotesOn(deps, WORDS, snapshot, table),
-    encode: (found, { base, day }) =>
+    encode: ({ crosses }, { base, day }) =>
       JSON.stringify({
         ...HEAD,
         ...(path === '/historical' && { historical: true, date: day }),
         timestamp: timestampOf(day),
         source: base,
-        quotes: tableOut(found, base),
+        quotes: tableOut(crosses, base),
       }),
-    roundedTo: fewestDecimals,
+    ...OF_A_DAY,
   })
 }
 
@@ -65,6 +65,6 @@ function timeframe(deps: ShapeDeps): AnyEndpoint {
     find: (snapshot, table) => quotesBetween(deps, WORDS, snapshot, { ...table, prefix: table.base }),
     encode: ({ text }, { base, from, to }) =>
       withText({ ...HEAD, timeframe: true, start_date: from, end_date: to, source: base }, 'quotes', text),
-    roundedTo: ({ roundedTo }) => roundedTo,
+    ...OF_A_PERIOD,
   })
 }

@@ -19,7 +19,7 @@ import {
   type ShapeEndpoint,
   shapeEndpoint,
 } from '../shape.ts'
-import { quoteOn, quotesOn, tableOut, type Words } from './quotes.ts'
+import { OF_A_DAY, quoteOn, quotesOn, tableOut, type Words } from './quotes.ts'
 import { dayIn, midnightOf, WITHOUT_END } from './values.ts'
 
 const SHAPE = 'exchangerate-api'
@@ -100,8 +100,8 @@ function latest(
     path: `${root}/latest/{base}`,
     ask: ({ params, today, side }) => ({ base: codeOf(params.base), symbols: [], day: today, side }),
     find: (snapshot, asked) => quotesOn(deps, WORDS, snapshot, asked),
-    encode: (found, asked) => JSON.stringify(out(found, asked)),
-    roundedTo: fewestDecimals,
+    encode: ({ crosses }, asked) => JSON.stringify(out(crosses, asked)),
+    ...OF_A_DAY,
   })
 }
 
@@ -138,16 +138,16 @@ function history(deps: ShapeDeps, path: string): AnyEndpoint {
       side,
     }),
     find: (snapshot, asked) => quotesOn(deps, WORDS, snapshot, asked),
-    encode: (found, { base, day, amount }) => {
+    encode: ({ crosses }, { base, day, amount }) => {
       const [year, month, date] = day.split('-').map(Number)
       return JSON.stringify({
         ...{ result: 'success', ...DOCS, year, month, day: date, base_code: base },
         ...(amount
-          ? { requested_amount: rawNumber(amount), conversion_amounts: ratesOf(found, base, amount) }
-          : { conversion_rates: ratesOf(found, base) }),
+          ? { requested_amount: rawNumber(amount), conversion_amounts: ratesOf(crosses, base, amount) }
+          : { conversion_rates: ratesOf(crosses, base) }),
       })
     },
-    roundedTo: fewestDecimals,
+    ...OF_A_DAY,
   })
 }
 

@@ -5,9 +5,9 @@ import type { IsoDate } from '../../../dates.ts'
 import { AppError } from '../../../errors.ts'
 import type { AnyEndpoint } from '../../api/endpoint.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
-import { type Asked, fewestDecimals, type ShapeDeps, shapeEndpoint } from '../shape.ts'
+import { type Asked, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 import { convertEndpoint, namesEndpoint, periodIn, refuse, tableIn, wordsOf } from './apilayer.ts'
-import { quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
+import { OF_A_DAY, OF_A_PERIOD, quotesBetween, quotesOn, type Table, tableOut, withText } from './quotes.ts'
 import { dayIn, endOf, noonOf } from './values.ts'
 
 const ROOT = '/compat/fixer/api'
@@ -34,16 +34,16 @@ export function fixerTables(deps: ShapeDeps, shape: string, root: string): AnyEn
       contentType: JSON_TYPE,
       ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked, BASE), day: dayOf(asked) }),
       find: (snapshot, table) => quotesOn(deps, words, snapshot, table),
-      encode: (found, { base, day }) =>
+      encode: ({ crosses }, { base, day }) =>
         JSON.stringify({
           ...HEAD,
           timestamp: isPast ? endOf(day) : noonOf(day),
           ...(isPast && { historical: true }),
           base,
           date: day,
-          rates: tableOut(found),
+          rates: tableOut(crosses),
         }),
-      roundedTo: fewestDecimals,
+      ...OF_A_DAY,
     })
   return [endpoint('/latest', ({ today }) => today, false), endpoint('/{day}', dayOfPath, true)]
 }
@@ -63,6 +63,6 @@ function timeseries(deps: ShapeDeps): AnyEndpoint {
     find: (snapshot, table) => quotesBetween(deps, words, snapshot, table),
     encode: ({ text }, { base, from, to }) =>
       withText({ ...HEAD, timeseries: true, start_date: from, end_date: to, base }, 'rates', text),
-    roundedTo: ({ roundedTo }) => roundedTo,
+    ...OF_A_PERIOD,
   })
 }

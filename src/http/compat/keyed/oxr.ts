@@ -11,9 +11,12 @@ import type { AnyEndpoint } from '../../api/endpoint.ts'
 import type { ErrorShape } from '../../api/errors.ts'
 import { NO_KEY_SENT } from '../admission.ts'
 import { codesIn, nameOfCurrency } from '../codes.ts'
+import { missingDaysOf } from '../missing-days.ts'
 import { type Asked, fewestDecimals, PROVIDER, type ShapeDeps } from '../shape.ts'
 import { inForms } from './oxr-forms.ts'
 import {
+  OF_A_DAY,
+  OF_A_PERIOD,
   type Pair,
   quoteOn,
   quotesBetween,
@@ -94,9 +97,9 @@ function table(deps: ShapeDeps, path: string, dayOf: (asked: Asked) => IsoDate):
     summary: 'Open Exchange Rates: a table of rates, with its base',
     ask: (asked): Table & { day: IsoDate } => ({ ...tableIn(asked), day: dayOf(asked) }),
     find: (snapshot, asked) => quotesOn(deps, WORDS, snapshot, asked),
-    encode: (found, { base, day }) =>
-      JSON.stringify({ ...HEAD, timestamp: noonOf(day), base, rates: tableOut(found) }),
-    roundedTo: fewestDecimals,
+    encode: ({ crosses }, { base, day }) =>
+      JSON.stringify({ ...HEAD, timestamp: noonOf(day), base, rates: tableOut(crosses) }),
+    ...OF_A_DAY,
   })
 }
 
@@ -108,7 +111,7 @@ function timeSeries(deps: ShapeDeps): AnyEndpoint {
     find: (snapshot, asked) => quotesBetween(deps, WORDS, snapshot, asked),
     encode: ({ text }, { base, from, to }) =>
       withText({ ...HEAD, start_date: from, end_date: to, base }, 'rates', text),
-    roundedTo: ({ roundedTo }) => roundedTo,
+    ...OF_A_PERIOD,
   })
 }
 
@@ -212,5 +215,6 @@ function refuse(name: Fault): never {
 function messageOf(status: number, details: unknown): string {
   if (typeof details === 'string' && Object.hasOwn(FAULTS, details)) return details
   if (details === NO_KEY_SENT) return 'missing_app_id'
+  if (missingDaysOf(details)) return 'not_available'
   return OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'bad_request')
 }

@@ -8,6 +8,7 @@ import { smallest } from '../../../domain/rates/rates.ts'
 import type { AppError } from '../../../errors.ts'
 import { rawNumber } from '../../../json/raw.ts'
 import type { Side } from '../../../store/tables.ts'
+import { wholeQuotes } from '../missing-days.ts'
 import { checkRows } from '../rows.ts'
 import { fewestDecimals, heldOf, PROVIDER, type ShapeDeps } from '../shape.ts'
 
@@ -33,16 +34,32 @@ export async function quotesOn(
   words: Words,
   snapshot: RateSnapshot,
   { day, ...table }: Table & { day: IsoDate },
-): Promise<readonly Cross[]> {
+): Promise<DayTable> {
   const quotes = quotesOf(deps, words, snapshot, table)
   const { base, side } = table
-  const found = heldOf(deps, await crossesOn(snapshot, { provider: PROVIDER, base, quotes, side, day }))
+  const { crosses, holes } = await crossesOn(snapshot, { provider: PROVIDER, base, quotes, side, day })
+  const found = heldOf(deps, crosses)
   if (quotes.length > 0 && !saysMore(found, quotes, base)) throw words.noResults()
-  return found
+  return { crosses: found, leftOut: [...holes.keys()] }
 }
 
-/** Tables of days as JSON text, and to how many decimals the roughest rate is rounded. */
-export type PeriodText = { text: string; roundedTo: number | undefined }
+/** What has a rate on a day, and the codes of what has none over days that were not synchronized. */
+export type DayTable = { crosses: readonly Cross[]; leftOut: readonly string[] }
+
+/** To how many decimals a table is rounded, and what is left out of it, for its headers. */
+export const OF_A_DAY = {
+  roundedTo: ({ crosses }: DayTable) => fewestDecimals(crosses),
+  leftOut: ({ leftOut }: DayTable) => leftOut,
+}
+
+/** Tables of days as JSON text, to how many decimals the roughest rate is rounded, and the codes that are left out. */
+export type PeriodText = { text: string; roundedTo: number | undefined; leftOut: readonly string[] }
+
+/** The headers of such tables. */
+export const OF_A_PERIOD = {
+  roundedTo: ({ roundedTo }: PeriodText) => roundedTo,
+  leftOut: ({ leftOut }: PeriodText) => leftOut,
+}
 
 /**
  * A table on each day of a period for which there is one, with its codes after `prefix`. It is text from the beginning:
@@ -54,9 +71,13 @@ export async function quotesBetween(
   snapshot: RateSnapshot,
   { from, to, prefix = '', ...table }: Table & { from: IsoDate; to: IsoDate; prefix?: string },
 ): Promise<PeriodText> {
-  const quotes = quotesOf(deps, words, snapshot, table)
-  const { base, side } = table
-  const asked = { provider: PROVIDER, base, quotes, side, from, to }
+  const { base, side, symbols } = table
+  const range = { provider: PROVIDER, base, side, from, to }
+  const { quotes, leftOut } = await wholeQuotes(deps, words.shape, snapshot, {
+    ...{ ...range, quotes: quotesOf(deps, words, snapshot, table) },
+    ...{ areNamed: symbols.length > 0, onlyPublished: false },
+  })
+  const asked = { ...range, quotes }
   let text = ''
   let rows = 0
   let roundedTo: number | undefined
@@ -68,7 +89,7 @@ export async function quotesBetween(
     text += `${text && ','}"${day}":${JSON.stringify(tableOut(held, prefix))}`
     roundedTo = smallest(roundedTo, fewestDecimals(held))
   }
-  return { text: `{${text}}`, roundedTo }
+  return { text: `{${text}}`, roundedTo, leftOut }
 }
 
 /** What one unit of a currency is worth in another. @throws AppError in the words of the shape */
@@ -82,7 +103,7 @@ export async function quoteOn(
   if (!isKnown(deps, words, known, from)) throw words.noBase()
   if (!isKnown(deps, words, known, to)) throw words.noTarget()
   const asked = { provider: PROVIDER, base: from, quotes: [to], side, day }
-  const [found] = heldOf(deps, await crossesOn(snapshot, asked))
+  const [found] = heldOf(deps, (await crossesOn(snapshot, asked)).crosses)
   if (!found) throw words.noResults()
   return found
 }

@@ -15,6 +15,7 @@ import type { ErrorShape } from '../../api/errors.ts'
 import { JSON_TYPE } from '../../api/forms.ts'
 import { inAnyCase } from '../any-case.ts'
 import { findIndicator, type IndicatorValues, indicatorsIn, valuesBetween } from '../indicators.ts'
+import { firstOf, type MissingDays, missingDaysOf, type Part, wholeParts } from '../missing-days.ts'
 import { checkRows } from '../rows.ts'
 import { type Asked, type ShapeDeps, shapeEndpoint } from '../shape.ts'
 
@@ -35,8 +36,11 @@ const MESSAGES: Readonly<Record<number, string>> = {
 
 const ERRORS: ErrorShape = {
   challenge: 'Bearer',
-  body: (status, message) =>
-    JSON.stringify({ CodigoError: String(status), Mensaje: MESSAGES[status] ?? message }),
+  body(status, message, details) {
+    const missing = missingDaysOf(details)
+    const words = missing ? missingInWords(missing) : (MESSAGES[status] ?? message)
+    return JSON.stringify({ CodigoError: String(status), Mensaje: words })
+  },
   schema: v.object({ CodigoError: v.string(), Mensaje: v.string() }),
   invalid: v.object({ CodigoError: v.string(), Mensaje: v.string() }),
 }
@@ -54,7 +58,13 @@ const TABLES: Readonly<Record<string, Table>> = {
 type Query = { code: string; from: IsoDate; to: IsoDate }
 /** What is written of an indicator, and whether there is anything to say. */
 type Item = { text: string; isEmpty: boolean; roundedTo: number | undefined }
-type Found = { items: readonly Item[]; table: Table | undefined; periodicity: string }
+type Found = {
+  items: readonly Item[]
+  table: Table | undefined
+  periodicity: string
+  /** The codes of the table that lack days. */
+  leftOut: readonly string[]
+}
 
 export function sddeApi(deps: ShapeDeps): Api {
   const ever = ({ today }: Asked) => ({ from: EARLIEST_DAY, to: today })
@@ -82,18 +92,21 @@ function endpoints(
       ask: (asked): Query => ({ code: asked.params.code ?? '', ...daysOf(asked) }),
       async find(snapshot, { code, ...days }): Promise<Found> {
         const { series, table } = membersOf(snapshot, code)
-        const items: Item[] = []
+        const parts: Part<Item>[] = []
         let rows = 0
         for (const one of series) {
           const found = await valuesBetween(deps, snapshot, one, days)
           rows += found.values.length
           if (what === 'series') checkRows(rows)
-          items.push(itemOf(found))
+          const missing = what === 'series' ? missingIn(found) : undefined
+          parts.push({ code: one.external_code, value: itemOf(found), missing })
           if (table) await setImmediate() // a table may be of half a million values
         }
-        return { items, table, periodicity: periodicityOf(series[0]) }
+        const { whole, leftOut } = await wholeParts(deps, 'sdde', parts, { areNamed: table === undefined })
+        return { items: whole, table, periodicity: periodicityOf(series[0]), leftOut }
       },
       encode,
+      leftOut: ({ leftOut }) => leftOut,
       roundedTo: ({ items }) =>
         items.reduce<number | undefined>((least, one) => smallest(least, one.roundedTo), undefined),
     })
@@ -135,6 +148,19 @@ function seriesItem({ series, values, roundedTo }: IndicatorValues): Item {
   }))
   const text = JSON.stringify({ ...namesOf(series), series: rows })
   return { text, isEmpty: rows.length === 0, roundedTo }
+}
+
+/** Another server like this one takes what is absent for days without data: what is not answered is missing, too. */
+function missingIn({ holes, unserved }: IndicatorValues): MissingDays | undefined {
+  if (holes.length > 0) return { days: holes }
+  return unserved.length > 0 ? { days: unserved, isRounded: true } : undefined
+}
+
+/** In the words by which another server like this one reads the days (decisions 2.6). */
+function missingInWords(missing: MissingDays): string {
+  const { from, to } = firstOf(missing)
+  const rest = missing.isRounded ? ' con todos sus decimales' : ''
+  return `Los días del ${from} al ${to} no se han sincronizado${rest}.`
 }
 
 /** As the bank writes a value: with eight decimals, or more where it has more. */

@@ -1,0 +1,210 @@
+// Days that were not synchronized, in the ranges of every shape: an error in its own form where a currency was named or all
+// lack days, and else a header (decisions 2.6, lists).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loseDays, withinASecond } from '../support.ts'
+import { addKey, envelope, parameters, postForm, postSoap, URL_KEY, XML_OPERATION } from './asmx.ts'
+import { openShapes } from './support.ts'
+
+const HOLE = { from: '2026-02-20', to: '2026-03-04' }
+const WORDS = 'the days from 2026-02-20 to 2026-03-04 have not been synchronized'
+const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API'
+const ASMX_QUERY = parameters({ FechaInicio: '01/02/2026', FechaFinal: '24/03/2026' })
+const RANGE = '2026-02-01..2026-03-24'
+
+/** The dollar lacks the days in one app, the euro in the other. */
+const [dollar, euro] = await Promise.all([openHoled(['317', '318']), openHoled(['333'])])
+
+async function openHoled(codes: string[]) {
+  const app = await openShapes()
+  await addKey(app, { secret: URL_KEY, kind: 'url' })
+  await loseDays(app, HOLE, codes)
+  const path = codes.includes('333') ? '/api/v1/history?base=EUR&quote=USD' : '/api/v1/series/1/history'
+  const isLost = async () =>
+    'holes' in (await app.json<object>(`${path}${path.includes('?') ? '&' : '?'}from=${HOLE.from}`))
+  await withinASecond(isLost, 'the days are lost')
+  return app
+}
+
+async function get(app: typeof dollar, path: string) {
+  const response = await fetch(app.app.url + path)
+  const { status, headers } = response
+  return { status, headers, body: await response.text() }
+}
+
+for (const [shape, path, status, body] of [
+  [
+    'SDDE',
+    `${SDDE}/indicadoresEconomicos/318/series?fechaInicio=2026/02/01&fechaFin=2026/03/24`,
+    503,
+    '{"CodigoError":"503","Mensaje":"Los días del 2026-02-20 al 2026-03-04 no se han sincronizado."}',
+  ],
+  [
+    'SDDE, of one day',
+    `${SDDE}/indicadoresEconomicos/318/series?fechaInicio=2026/02/25&fechaFin=2026/02/25`,
+    503,
+    '{"CodigoError":"503","Mensaje":"Los días del 2026-02-25 al 2026-02-25 no se han sincronizado."}',
+  ],
+  [
+    'SDDE, of a table of which all lack days',
+    `${SDDE}/cuadro/1/series?fechaInicio=2026/02/01&fechaFin=2026/03/24`,
+    503,
+    '{"CodigoError":"503","Mensaje":"Los días del 2026-02-20 al 2026-03-04 no se han sincronizado."}',
+  ],
+  [
+    'Hacienda',
+    '/indicadores/tc/dolar/historico?d=2026-02-01&h=2026-03-24',
+    503,
+    '{"code":503,"status":"Service unavailable"}',
+  ],
+  ['Frankfurter v1', `/v1/${RANGE}?base=USD&symbols=CRC`, 503, `{"message":"${WORDS}"}`],
+  [
+    'Frankfurter v2',
+    '/v2/rates?base=USD&quotes=CRC&from=2026-02-01&to=2026-03-24',
+    503,
+    `{"status":503,"message":"${WORDS}"}`,
+  ],
+  [
+    'Frankfurter v2 as CSV',
+    '/v2/rates.csv?base=EUR&quotes=CRC&from=2026-02-01',
+    503,
+    `{"status":503,"message":"${WORDS}"}`,
+  ],
+  [
+    'currencylayer',
+    '/timeframe?start_date=2026-02-01&end_date=2026-03-24&source=USD&currencies=CRC',
+    200,
+    `{"success":false,"error":{"code":106,"type":"no_rates_available","info":"${WORDS}"}}`,
+  ],
+  [
+    'Fixer',
+    '/api/timeseries?start_date=2026-02-01&end_date=2026-03-24&base=USD&symbols=CRC',
+    200,
+    `{"success":false,"error":{"code":106,"type":"no_rates_available","info":"${WORDS}"}}`,
+  ],
+  [
+    'Open Exchange Rates',
+    '/api/time-series.json?start=2026-02-01&end=2026-03-24&symbols=CRC',
+    503,
+    `{"error":true,"status":503,"message":"not_available","description":"${WORDS}"}`,
+  ],
+] as const) {
+  test(`days that were not synchronized are an error: ${shape}`, async () => {
+    const answer = await get(dollar, path)
+    assert.deepEqual([answer.status, answer.body], [status, body])
+    assert.equal(answer.headers.get('retry-after'), '3600')
+    assert.equal(answer.headers.get('etag'), null)
+    if (shape === 'Hacienda') assert.equal(answer.headers.get('x-holes'), '2026-02-20..2026-03-04')
+  })
+}
+
+test('days that were not synchronized are an error in each binding of the old web service', async () => {
+  const sentence = 'The days from 2026-02-20 to 2026-03-04 have not been synchronized.'
+  const operation = `/Indicadores/Suscripciones/WS/wsindicadoreseconomicos.asmx/${XML_OPERATION}`
+  for (const response of [
+    await fetch(`${dollar.app.url}${operation}?${ASMX_QUERY}`),
+    await postForm(dollar, XML_OPERATION, ASMX_QUERY),
+  ]) {
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type'), await response.text()],
+      [500, 'text/plain; charset=utf-8', sentence],
+    )
+    assert.equal(response.headers.get('retry-after'), '3600')
+  }
+  for (const [version, type, code] of [
+    ['1.1', 'text/xml; charset=utf-8', '<faultcode>soap:Server</faultcode>'],
+    ['1.2', 'application/soap+xml; charset=utf-8', '<soap:Value>soap:Receiver</soap:Value>'],
+  ] as const) {
+    const response = await postSoap(dollar, envelope(XML_OPERATION, ASMX_QUERY, version), type)
+    assert.deepEqual([response.status, response.headers.get('content-type')], [500, type])
+    assert.equal(response.headers.get('retry-after'), '3600')
+    const body = await response.text()
+    assert.ok(body.includes(code) && body.includes(sentence), body)
+  }
+})
+
+test('a currency that nobody named is left out of the whole range, and named', async () => {
+  for (const [path, base] of [
+    [`/v1/${RANGE}?base=USD`, 'EUR'],
+    ['/v2/rates?base=USD&from=2026-02-01', 'EUR'],
+    ['/v2/rates.csv?base=USD&from=2026-02-01', 'EUR'],
+    ['/timeframe?start_date=2026-02-01&end_date=2026-03-24', 'USDEUR'],
+    ['/api/timeseries?start_date=2026-02-01&end_date=2026-03-24&base=USD', 'EUR'],
+    ['/api/time-series.json?start=2026-02-01&end=2026-03-24', 'EUR'],
+  ] as const) {
+    for (const time of ['first', 'kept']) {
+      const { status, headers, body } = await get(euro, path)
+      assert.equal(status, 200, `${path}: ${body.slice(0, 200)}`)
+      assert.equal(headers.get('x-left-out'), 'EUR', `${path} ${time}`)
+      assert.ok(!body.includes(`${base}"`) && !body.includes(`,${base},`), path)
+      assert.ok(body.includes('CRC'), path)
+    }
+  }
+})
+
+test('a hole of the base, or of a currency that was named, is the error', async () => {
+  for (const path of [
+    `/v1/${RANGE}?base=EUR`,
+    `/v1/${RANGE}?base=USD&symbols=CRC,EUR`,
+    '/v2/rates?base=EUR&from=2026-02-01',
+    '/v2/rates?base=USD&quotes=JPY,EUR&from=2026-02-01',
+    '/api/time-series.json?start=2026-02-01&end=2026-03-24&base=EUR',
+  ]) {
+    assert.equal((await get(euro, path)).status, 503, path)
+  }
+  const timeframe = '/timeframe?start_date=2026-02-01&end_date=2026-03-24'
+  for (const path of [`${timeframe}&source=EUR`, `${timeframe}&currencies=EUR,CRC`]) {
+    assert.match((await get(euro, path)).body, /"code":106.*2026-02-20 to 2026-03-04/, path)
+  }
+})
+
+test('an SDDE table leaves an indicator out, and names it', async () => {
+  const days = 'fechaInicio=2026/02/01&fechaFin=2026/03/24'
+  const { status, headers, body } = await get(euro, `${SDDE}/cuadro/520/series?${days}`)
+  assert.equal(status, 200)
+  assert.equal(headers.get('x-left-out'), '333')
+  assert.ok(!body.includes('"333"') && body.includes('"325"'))
+})
+
+test('a range that ends before the hole, or begins after it, is answered as ever', async () => {
+  for (const path of [
+    '/v1/2026-02-01..2026-02-19?base=USD&symbols=CRC',
+    '/v1/2026-03-05..2026-03-24?base=USD&symbols=CRC',
+    '/indicadores/tc/dolar/historico?d=2026-03-05&h=2026-03-24',
+    `${SDDE}/indicadoresEconomicos/318/series?fechaInicio=2026/03/05&fechaFin=2026/03/24`,
+  ]) {
+    const { status, body } = await get(dollar, path)
+    assert.ok(status === 200 && body.includes('2026-0'), `${path}: ${body.slice(0, 100)}`)
+  }
+})
+
+test('a range in which a value would have to be carried over the hole before it is the error', async () => {
+  // 2026-03-07 is a Saturday: the euro has no value on it, and after the hole none before the 9th.
+  await loseDays(euro, { from: '2026-03-05', to: '2026-03-06' }, ['333'])
+  const weekend = '2026-03-07..2026-03-08'
+  await withinASecond(
+    async () => (await get(euro, `/v1/${weekend}?base=EUR&symbols=CRC`)).status === 503,
+    'the days are lost',
+  )
+  const { body } = await get(euro, '/timeframe?start_date=2026-03-07&end_date=2026-03-08&currencies=EUR')
+  assert.match(body, /"code":106.*have not been synchronized/)
+  assert.equal((await get(euro, '/v1/2026-03-09..2026-03-10?base=EUR&symbols=CRC')).status, 200)
+})
+
+test('the log says it once a day', () => {
+  const lines = dollar.logged.filter((line) => line.includes('asked for days that were not synchronized'))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /cambista sync --from 2026-02-/)
+})
+
+test('a one-day table names what has no rate over a hole', async () => {
+  for (const path of [
+    '/v1/2026-02-25?base=USD',
+    '/historical?date=2026-02-25',
+    '/v2/rates?base=USD&date=2026-02-25',
+  ]) {
+    const { status, headers } = await get(euro, path)
+    assert.deepEqual([status, headers.get('x-left-out')], [200, 'EUR'], path)
+  }
+})
