@@ -16,6 +16,7 @@ import { SENT, send } from './api/send.ts'
 import { type ApisOptions, apisOf, type HttpDeps } from './apis.ts'
 import { routeToShape } from './compat/route.ts'
 import { type ConnectionLimits, type Connections, limitConnections } from './listener/connections.ts'
+import { createLingering } from './listener/lingering.ts'
 import { bareHeaders, listenOn, type Place } from './listener/listen.ts'
 import { isSharedBy } from './listener/proxy.ts'
 import { pathOf } from './listener/request-line.ts'
@@ -78,6 +79,7 @@ export async function startServer(
   }
   const limits = { log, limits: options.connections, isShared: isSharedBy(options.proxies) }
   const connections = limitConnections(limits)
+  const lingering = createLingering()
   const listen = async (fetch: Fetch, where: Listening) => {
     const running = new Set<Promise<unknown>>()
     const handle = (req: IncomingMessage, res: ServerResponse) => {
@@ -87,7 +89,7 @@ export async function startServer(
       running.add(work)
       work.then(done, done)
     }
-    const listener = await listenOn({ connections, ...where, errorsOf }, handle, frame.nextId)
+    const listener = await listenOn({ connections, lingering, ...where, errorsOf }, handle, frame.nextId)
     parts.defer(async () => {
       await listener.close()
       await Promise.allSettled(running) // a client that went away does not take its upload's last steps with it

@@ -29,7 +29,7 @@ export async function* bodyOf(
 ): AsyncGenerator<Uint8Array, void> {
   checkLength(req, limits.maxBytes)
   checkCoding(req)
-  if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue()
+  if (isExpecting(req)) res.writeContinue()
   const pieces = req.iterator({ destroyOnReturn: false })
   let bytes = 0
   let watched = 0
@@ -59,6 +59,11 @@ export async function* bodyOf(
     // piece may never come.
     pieces.return?.().catch(() => {})
   }
+}
+
+/** Whether the client sends the body when it is told to, and not before. */
+export function isExpecting({ headers }: IncomingMessage): boolean {
+  return /^100-continue$/i.test(headers.expect ?? '')
 }
 
 /** The length that the client states, if it does. @throws AppError `too-large` when it is over the limit */
@@ -95,12 +100,12 @@ export async function wholeBodyOf(
 
 /**
  * Takes what a client still sends after it was answered, so that it can read the answer and use the connection
- * again; one that sends on and on is cut off.
+ * again; one that sends on and on is cut off. A connection that is closed after the answer is lingering.ts's.
  */
 export function drainAfter(req: IncomingMessage, res: ServerResponse): void {
   if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return
   res.once('finish', () => {
-    if (req.complete || req.destroyed) return
+    if (req.complete || req.destroyed || req.socket.writableEnded) return
     const cut = setTimeout(() => req.destroy(), DRAIN_MS).unref()
     req.once('close', () => clearTimeout(cut))
     req.once('end', () => clearTimeout(cut))

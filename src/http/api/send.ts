@@ -34,6 +34,7 @@ export function send(event: H3Event, reply: Reply): Response | Promise<Response>
   const { body, status = 200 } = reply
   if (age !== undefined && status < 400) headers.age = String(age)
   if (status === 503) addRetryAfter(headers) // also of an answer that is no error, such as that of /readyz
+  if (status === 413) headers.connection = 'close' // what is left of the body is not worth the connection
   const { res } = nodeOf(event)
   if (status === 304 || status === 204) {
     res.writeHead(status, headers).end()

@@ -5,9 +5,11 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../../errors.ts'
+import { isExpecting } from '../api/body.ts'
 import type { ErrorShape } from '../api/errors.ts'
 import { JSON_TYPE } from '../api/forms.ts'
 import type { Connections } from './connections.ts'
+import { createLingering, type Lingering, lingerOn } from './lingering.ts'
 import { pathOf, pathOfUnreadable, type Unreadable } from './request-line.ts'
 import type { Tls } from './tls.ts'
 
@@ -38,16 +40,19 @@ export async function listenOn(
   options: Place & {
     tls?: Tls | undefined
     connections: Connections
+    /** Of all listeners that share it; without it, of this one alone. */
+    lingering?: Lingering | undefined
     /** The shape of the errors of a path. */
     errorsOf(path: string): ErrorShape
   },
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   nextId: () => string,
 ): Promise<{ url: string; close(): Promise<void> }> {
+  const { tls, errorsOf, connections, lingering = createLingering() } = options
   const ending = new WeakSet<Duplex>()
-  const bodies = bodiesInProgress()
+  const bodies = bodiesInProgress(lingering)
   const begin = (req: IncomingMessage, res: ServerResponse) => {
-    if (ending.has(req.socket)) return
+    if (ending.has(req.socket) || lingering.has(req.socket)) return
     // After a wish to upgrade node:http drops the rest of its block, and takes what comes then for a request, though it
     // may be the body of one that was dropped.
     if (req.headers.upgrade !== undefined) {
@@ -58,7 +63,6 @@ export async function listenOn(
     connections.note(req, res)
     handle(req, res)
   }
-  const { tls, errorsOf, connections } = options
   const server = tls ? createTlsServer({ ...LIMITS, ...tls.context }, begin) : createServer(LIMITS, begin)
   connections.watch(server)
   // A client that closes its side after its request (`nc -N`) still reads, and what it uploaded is kept.
@@ -73,7 +77,7 @@ export async function listenOn(
   const malformed = new WeakSet<Duplex>()
   server.on('clientError', (error: Unreadable, socket) => {
     // Only to what is not HTTP there is an answer, not to what is not TLS or to a broken connection.
-    if (!NOT_HTTP.test(error.code ?? '')) socket.destroy()
+    if (!NOT_HTTP.test(error.code ?? '') || lingering.has(socket)) socket.destroy()
     else if (!malformed.has(socket)) {
       malformed.add(socket) // each further block of it is reported again, also after the answer
       const errors = errorsOf(bodies.pathOn(socket) ?? pathOfUnreadable(error))
@@ -86,18 +90,29 @@ export async function listenOn(
   const following = tls?.follow(server)
   const close = async () => {
     await following?.close()
+    lingering.close() // these have their answers
     await closeServer(server)
   }
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, close }
 }
 
-/** Which request each connection is receiving the body of: bytes that are not HTTP belong to it, also when it was answered. */
-function bodiesInProgress() {
+/**
+ * Which request each connection is receiving the body of: bytes that are not HTTP belong to it, also when it was answered.
+ * A connection that is closed before it was received lingers.
+ */
+function bodiesInProgress(lingering: Lingering) {
   const requests = new WeakMap<Duplex, IncomingMessage>()
+  const isBeingSent = (socket: Duplex) => {
+    const req = requests.get(socket)
+    if (!req || req.complete) return false
+    // Its client waits for our word to send it, which it was not given as long as nothing was read.
+    return req.readableDidRead || !isExpecting(req)
+  }
   return {
     note(req: IncomingMessage): void {
       const { socket, headers } = req
       if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
+      if (!requests.has(socket)) lingerOn(socket, lingering, () => isBeingSent(socket))
       requests.set(socket, req)
       req.once('close', () => {
         if (requests.get(socket) === req) requests.delete(socket)
