@@ -63,7 +63,7 @@ test('crashed: rates go on for a time, all else is refused at once, and two line
   assert.equal(await probe(patient, '/readyz?rates'), 200)
   assert.equal(await probe(patient, '/healthz'), 200)
   const health = await patient.get('/api/v1/health')
-  assert.equal(health.status, 503)
+  assert.deepEqual([health.status, health.headers.get('retry-after')], [503, '5'])
   assert.match(await health.text(), /"database":"error".*the database has not answered for \d+ s/)
   assert.equal((await patient.get('/api/v1/status')).status, 503)
   const silent = /^cambista_database_silent_seconds (\S+)$/m.exec(await metrics(patient))
@@ -75,15 +75,21 @@ test('crashed: rates go on for a time, all else is refused at once, and two line
   ]) {
     const asked = performance.now()
     const answer = path.includes('documents') ? await read(patient, path) : await patient.get(path)
-    assert.equal(answer.status, 503, path)
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], path)
     assert.match(await answer.text(), /database does not answer/)
     t.diagnostic(`${path} refused after ${since(asked)} ms`)
   }
   const asked = performance.now()
-  assert.equal(await beginUpload(patient), 503)
+  assert.deepEqual(await beginUpload(patient), [503, '5'])
   t.diagnostic(`an upload of which nothing was sent is refused after ${since(asked)} ms`)
   await until(async () => (await impatient.get('/api/v1/rates/latest')).status === 503)
   assert.equal(await probe(impatient, '/readyz?rates'), 503)
+  for (const [path, body] of [['/readyz'], ['/api/v1/rates/latest'], ['/mcp', '{}']] as const) {
+    const json = { 'content-type': 'application/json' }
+    const post = body && { method: 'POST', body, headers: json }
+    const answer = await fetch(impatient.app.url + path, post)
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5'], path)
+  }
   assert.equal((await read(impatient, '/api/v1/documents')).status, 503, 'its token is not believed any more')
 
   await server.start()
@@ -282,12 +288,12 @@ function upload(app: TestApp, text: string): Promise<Response> {
   return post(app, CREATE, batch(pdf(text)))
 }
 
-/** The status of an upload of a gigabyte of which no byte is sent. */
-function beginUpload({ app }: TestApp): Promise<number> {
+/** The status and Retry-After of an upload of 50 MB of which no byte is sent. */
+function beginUpload({ app }: TestApp): Promise<[number | undefined, string | undefined]> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${TOKENS.all}`, 'content-length': 50_000_000 }
     const client = request(app.url + CREATE, { method: 'POST', headers }, (answer) => {
-      resolve(answer.statusCode ?? 0)
+      resolve([answer.statusCode, answer.headers['retry-after']])
       client.destroy()
     })
     client.on('error', reject)

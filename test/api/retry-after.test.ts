@@ -1,0 +1,102 @@
+// Every 503 says in Retry-After when to try again, in whichever shape: over a database that is damaged under the server, a
+// data directory that is gone, and rates that are stale. test/engines/outage.test.ts has the database that is away.
+
+import assert from 'node:assert/strict'
+import { closeSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { ofSqlite, startTestApp, type TestApp, temporaryDirectory } from '../support/app.ts'
+import { batch, CREATE, fillDirectory, pdf, post, TOKENS } from '../support/directory.ts'
+import { ASMX } from './compat/asmx.ts'
+
+const PAGE = 4096
+const SDDE = '/SDDE/api/Bccr.GE.SDDE.Publico.Indicadores.API/indicadoresEconomicos'
+const OLD_SERVICE =
+  'Indicador=318&FechaInicio=02/02/2026&FechaFinal=02/02/2026&Nombre=N&SubNiveles=N&CorreoElectronico=a@b.cr&Token=x'
+
+/** What is asked of a database that cannot be read: a path, and the body of a POST. */
+const UNREADABLE: [path: string, body?: unknown][] = [
+  ['/api/v1/health'],
+  ['/api/v1/status'],
+  ['/api/v1/scheduler'],
+  ['/api/v1/sync/runs'],
+  ['/api/v1/series/1/history'],
+  ['/api/v1/history?base=USD&quote=CRC'],
+  ['/api/v1/convert?amount=1&from=USD&to=CRC'],
+  ['/api/v1/convert/batch', [{ amount: 1, from: 'EUR', to: 'CRC', on: '2026-02-03' }]],
+  ['/api/v1/export.csv'],
+  ['/api/v1/documents'],
+  ['/api/v1/documents/1'],
+  ['/api/v1/documents/1/content'],
+  [CREATE, batch(pdf('uno'))],
+  ['/api/v1/agent/get_by_company', { company_id: 1, code: 'ACME' }],
+  ['/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+  ['/session/code', { code: 'unknown' }],
+  ['/compat/valor?de=USD&a=CRC&fecha=2026-02-02'],
+  ['/k/unknown/compat/valor?de=USD&a=CRC'],
+  ['/v1/2026-02-02?base=USD'],
+  ['/v2/rate/USD/CRC?date=2026-02-02'],
+  ['/historical?date=2026-02-02&source=USD&currencies=CRC'],
+  ['/api/2026-02-02?base=USD&symbols=CRC'],
+  ['/api/historical/2026-02-02.json?base=USD'],
+  ['/v6/history/USD/2026/2/2'],
+  [`${ASMX}/ObtenerIndicadoresEconomicosXML?${OLD_SERVICE}`],
+  [`${SDDE}/318/series?fechaInicio=2026/02/02&fechaFin=2026/02/02&idioma=ES`],
+  ['/indicadores/tc/dolar/historico?d=2026-01-05&h=2026-02-02'],
+]
+
+test('Retry-After is in the 503 of a database that cannot be read, in every shape', ofSqlite, async (t) => {
+  const app = await startTestApp(t, { listen: { compat: { open: 'any', serveRounded: false } } })
+  await fillDirectory(app)
+  await app.sync()
+  damage(t, app)
+  for (const [path, body] of UNREADABLE) {
+    const isOfDocuments = /documents|agent/.test(path)
+    const response = await fetch(app.app.url + path, {
+      headers: {
+        ...(isOfDocuments ? { authorization: `Bearer ${TOKENS.all}` } : {}),
+        // Of /mcp an unknown key, which is looked for in the database.
+        ...(isOfDocuments ? {} : { 'x-api-key': path === '/mcp' ? 'unknown' : app.key }),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    })
+    const about = `${path}: ${(await response.text()).slice(0, 200)}`
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '5'], about)
+  }
+})
+
+test('Retry-After is in the 503 of an upload whose folder is gone', async (t) => {
+  const app = await startTestApp(t, { dataDir: join(temporaryDirectory(t), 'data') })
+  await fillDirectory(app)
+  renameSync(app.dataDir, `${app.dataDir}-gone`)
+  const refused = await post(app, CREATE, batch(pdf('uno')))
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'])
+})
+
+test('Retry-After is in the 503 of /readyz over a dollar that is stale', async (t) => {
+  const app = await startTestApp(t)
+  const stale = await fetch(`${app.app.url}/readyz?fresh=true`)
+  assert.deepEqual([stale.status, stale.headers.get('retry-after')], [503, '5'])
+  await app.sync()
+  const fresh = await fetch(`${app.app.url}/readyz?fresh=true`)
+  assert.deepEqual([fresh.status, fresh.headers.get('retry-after')], [200, null])
+})
+
+/** Alters every page of the database but the first, and makes the server read them again. */
+function damage(t: TestContext, app: TestApp): void {
+  const path = join(app.dataDir, 'cambista.db')
+  const other = new Sqlite(path)
+  t.after(() => other.close())
+  other.pragma('wal_checkpoint(truncate)')
+  other.exec('begin immediate; update companies set name = upper(name)')
+  const file = openSync(path, 'r+')
+  const byte = Buffer.alloc(1)
+  for (let at = PAGE; at < statSync(path).size; at += PAGE) {
+    readSync(file, byte, 0, 1, at)
+    writeSync(file, Buffer.of((byte[0] ?? 0) ^ 0x10), 0, 1, at)
+  }
+  closeSync(file)
+  other.exec('commit')
+}
