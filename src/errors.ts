@@ -56,11 +56,19 @@ export class AppError extends Error {
   readonly advice: Advice | undefined
   /** Seconds after which a client may try again; without it, the default of the status. */
   readonly retryAfter: number | undefined
+  /** Whether the log has it already, and needs no line for each request. */
+  readonly isLogged: boolean
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: unknown; advice?: Advice; retryAfter?: number | undefined; cause?: unknown } = {},
+    options: {
+      details?: unknown
+      advice?: Advice
+      retryAfter?: number | undefined
+      isLogged?: boolean
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'AppError'
@@ -68,6 +76,7 @@ export class AppError extends Error {
     this.details = options.details
     this.advice = options.advice
     this.retryAfter = options.retryAfter
+    this.isLogged = options.isLogged ?? false
   }
 }
 

@@ -160,13 +160,15 @@ function sendError(error: HTTPError, event: H3Event, { log, defects, errorsOf, p
   if (HTTPError.isError(cause) && cause.status === 404) cause = new AppError('not-found', 'Not found')
   if (isOfDatabase(cause)) cause = storageError(cause)
   const errors = errorsOf(event.url.pathname)
-  const { status, body, headers } = errorAnswer(cause, errors, hintOf(cause, errors, event, paths))
+  const { isDefect, ...reply } = errorAnswer(cause, errors, hintOf(cause, errors, event, paths))
   const { requestId, route } = event.context
   const about = { id: String(requestId), route: String(route ?? '-') }
-  if (status === 500) {
+  if (isDefect) {
     defects.error('request failed', { ...about, cause: cause instanceof Error ? cause.stack : String(cause) })
-  } else if (status >= 500) log.warn('request refused', { ...about, reason: reasonOf(cause) })
-  return send(event, { status, body, headers })
+  } else if (reply.status >= 500 && !(cause instanceof AppError && cause.isLogged)) {
+    log.warn('request refused', { ...about, reason: reasonOf(cause) })
+  }
+  return send(event, reply)
 }
 
 /** The nearest path of an unknown one, or the kind of credential that is needed. */

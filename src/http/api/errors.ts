@@ -55,16 +55,16 @@ const STATUS: Record<ErrorCode, number> = {
 /** Seconds, for a 503 whose error names no others. */
 const RETRY_AFTER_S = 5
 
-/** What a client is told of an error: a status, a body of its API's shape, and headers. */
+/** What a client is told of an error: a status, a body of its API's shape, and headers. `isDefect`: it is one of ours. */
 export function errorAnswer(
   error: unknown,
   shape: ErrorShape,
   hint?: string,
-): { status: number; body: string; headers: Record<string, string> } {
+): { status: number; body: string; headers: Record<string, string>; isDefect: boolean } {
   const status = error instanceof AppError ? STATUS[error.code] : 500
   const typed: Record<string, string> = shape.contentType ? { 'content-type': shape.contentType } : {}
   if (!(error instanceof AppError) || status === 500) {
-    return { status, body: shape.body(status, 'Internal server error'), headers: typed }
+    return { status, body: shape.body(status, 'Internal server error'), headers: typed, isDefect: true }
   }
   const { code, details } = error
   const headers = { ...typed, ...shape.headers?.(details) }
@@ -78,7 +78,7 @@ export function errorAnswer(
   else if (status === 503) addRetryAfter(headers)
   const advice = (error.advice && shape.advise?.(error.advice)) ?? ''
   const body = shape.body(status, error.message + advice, details, hint)
-  return { status: shape.status?.(status, details) ?? status, body, headers }
+  return { status: shape.status?.(status, details) ?? status, body, headers, isDefect: false }
 }
 
 /** Gives the headers of a 503 the default Retry-After, unless they have one. */

@@ -43,6 +43,7 @@ export async function wholeParts<T>(
   const seconds = next ? (next.getTime() - deps.clock().getTime()) / 1000 : 0
   throw new AppError('unavailable', inWords(first), {
     details: { missing: first },
+    isLogged: true,
     retryAfter: Math.max(SOONEST_S, seconds),
   })
 }

@@ -196,6 +196,8 @@ test('the log says it once a day', () => {
   const lines = dollar.logged.filter((line) => line.includes('asked for days that were not synchronized'))
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /cambista sync --from 2026-02-/)
+  const others = dollar.logged.filter((line) => /request (refused|failed)/.test(line))
+  assert.deepEqual(others, [], 'no line for each request')
 })
 
 test('a one-day table names what has no rate over a hole', async () => {

@@ -38,6 +38,9 @@ const DAYS = 400
 
 /** Those of the contract: a form or a URL without a parameter, an operation that there is not, an unreadable envelope. */
 const ALLOWED_500 = /^(Missing parameter: |Request format is unrecognized for URL )|<soap:Fault>/
+/** Days before the first run: their values are not known, and a range with them is an error in words. */
+const UNSYNCHRONIZED =
+  /^[^\d]*(?:"(?:status|code|CodigoError)":"?503"?[^\d]*)?(?:[Tt]he days from|Los días del) \d{4}-\d\d-\d\d (?:to|al) \d{4}-\d\d-\d\d (?:have not been synchronized|no se han sincronizado)|^\{"code":503,"status":"Service unavailable"\}$/
 const IS_ASMX = /wsindicadoreseconomicos/i
 const IS_ERROR = /^\{"(success":false|error|result":"error)/
 
@@ -132,7 +135,8 @@ async function inParallel(count: number, work: () => Promise<void>): Promise<voi
 /** What is wrong with an answer; undefined: nothing. */
 function faultOf({ method, target }: ShapeRequest, { status, body }: Answer): string | undefined {
   const isAllowed = status === 500 && IS_ASMX.test(target) && (method === 'HEAD' || ALLOWED_500.test(body))
-  if (status >= 500 && !isAllowed) return 'a failure'
+  const isUnsynchronized = (status === 500 || status === 503) && UNSYNCHRONIZED.test(body)
+  if (status >= 500 && !isAllowed && !isUnsynchronized) return 'a failure'
   const isError = status >= 400 || IS_ERROR.test(body)
   return isError && MARK.test(decoded(body)) ? 'a key in an error' : undefined
 }
