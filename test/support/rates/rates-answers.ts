@@ -5,7 +5,6 @@ import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
 import { decimalOf, type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
 import { daysFrom } from './memory-bank.ts'
 import type { ModelSeries, RatesModel } from './rates-model.ts'
-import { FIRST_DAY } from './seeded-bank.ts'
 
 /** Headers that say what an answer cannot, by name. */
 export type Notes = Partial<Record<'x-left-out' | 'x-future', string>>
@@ -135,11 +134,15 @@ function ratesOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rate
 }
 
 /** The series without a row, of which a day between its last value and `on`, or that day itself, is not synchronized. */
-function leftOutOf({ series }: RatesModel, { on, exact }: Question & { kind: 'rates' }): number[] {
+function leftOutOf(
+  { series, dollarSince }: RatesModel,
+  { on, exact }: Question & { kind: 'rates' },
+): number[] {
   return series
     .filter((one) => {
       const day = lastDay(one, on)
-      if (day === undefined || exact) return day !== on && unsynchronized(one, on, on).length > 0
+      if (day === undefined || exact)
+        return day !== on && unsynchronized(one, { from: on, to: on, dollarSince }).length > 0
       return holesOf(one, day, on).length > 0
     })
     .map(({ id }) => id)
@@ -150,12 +153,15 @@ function leftOutOf({ series }: RatesModel, { on, exact }: Question & { kind: 'ra
  * is, but none before the history begins (decisions 2.6). The dollar's begins on the bank's first day; a parity's with its first value, where
  * the 366 days before are covered.
  */
-function unsynchronized({ code, values, covered }: ModelSeries, from: IsoDate, to: IsoDate): IsoDate[] {
+function unsynchronized(
+  { code, values, covered }: ModelSeries,
+  { from, to, dollarSince }: { from: IsoDate; to: IsoDate; dollarSince: IsoDate },
+): IsoDate[] {
   const newest = [...covered].reduce((last, one) => (one > last ? one : last), '')
   const first = [...values.keys()].toSorted()[0]
   const isBegun =
     first !== undefined && daysFrom(addDays(first, -366), addDays(first, -1)).every((day) => covered.has(day))
-  const begin = ['317', '318'].includes(code) ? FIRST_DAY : isBegun ? first : undefined
+  const begin = ['317', '318'].includes(code) ? dollarSince : isBegun ? first : undefined
   return daysFrom(from, to).filter(
     (day) =>
       !covered.has(day) && (covered.size === 0 || day < newest) && (begin === undefined || day >= begin),
@@ -173,14 +179,17 @@ function intervalsIn(days: readonly IsoDate[]): { from: IsoDate; to: IsoDate }[]
   return intervals
 }
 
-function historyOf({ series }: RatesModel, { id, from, to }: Question & { kind: 'history' }): Expected {
+function historyOf(
+  { series, dollarSince }: RatesModel,
+  { id, from, to }: Question & { kind: 'history' },
+): Expected {
   const one = series.find((candidate) => candidate.id === id)
   if (!one) return NOTHING
   const points = [...one.values]
     .filter(([day]) => day >= from && day <= to)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([rate_date, { value, roundedTo }]) => ({ rate_date, value, ...markOf([roundedTo]) }))
-  const holes = intervalsIn(unsynchronized(one, from, to))
+  const holes = intervalsIn(unsynchronized(one, { from, to, dollarSince }))
   const body = {
     provider: 'bccr',
     series_id: id,

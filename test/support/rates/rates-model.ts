@@ -17,6 +17,7 @@ import type {
 } from '../../../src/providers/provider.ts'
 import { fractionOf } from '../../domain/support.ts'
 import { daysFrom } from './memory-bank.ts'
+import { FIRST_DAY } from './seeded-bank.ts'
 
 /** One request and its valid answer. */
 export type Exchange = {
@@ -46,13 +47,15 @@ export type ModelSeries = {
 
 export type RatesModel = {
   catalogue: readonly CatalogueSeries[]
+  /** The first day of the dollar's history. */
+  dollarSince: IsoDate
   /** By id. */
   series: ModelSeries[]
 }
 
 /** Nothing was asked yet. */
 export function createRatesModel(catalogue: readonly CatalogueSeries[]): RatesModel {
-  const model: RatesModel = { catalogue, series: [] }
+  const model: RatesModel = { catalogue, dollarSince: FIRST_DAY, series: [] }
   for (const one of catalogue) if (one.externalCode !== undefined) addSeries(model, one, one.externalCode)
   return model
 }

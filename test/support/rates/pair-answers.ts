@@ -1,0 +1,236 @@
+// The history of any pair, worked out day by day from the values and covered days of each series, in exact fractions (decisions
+// 2.6, 2.9, 2.18). Written from the decisions, not from the program.
+
+import assert from 'node:assert/strict'
+import { addDays, dayOf, type IsoDate } from '../../../src/dates.ts'
+import { selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { asOtherProcess } from '../../api/support.ts'
+import { type Fraction, fractionOf, inverted, rounded, times } from '../../domain/support.ts'
+import type { TestApp } from '../app.ts'
+
+export const EVERY = ['day', 'week', 'month', 'quarter', 'year'] as const
+export const STATS = ['last', 'mean', 'low', 'high'] as const
+
+type Value = { value: string; roundedTo: number | undefined }
+export type PairSeries = {
+  base: string
+  quote: string
+  rateType: string
+  values: ReadonlyMap<IsoDate, Value>
+  covered: ReadonlySet<IsoDate>
+}
+export type PairLeg = { series: PairSeries; inverse: boolean }
+type Known = { date: IsoDate; rateDate: IsoDate; rate: Fraction; own: string | undefined; decimals: number[] }
+export type PairRequest = {
+  base: string
+  quote: string
+  type: string
+  from: IsoDate
+  to: IsoDate
+  every: (typeof EVERY)[number]
+  stat: (typeof STATS)[number]
+}
+
+/** What is stored of each series, and which of its days are covered. */
+export async function storeOf(app: TestApp): Promise<PairSeries[]> {
+  const coverage = await asOtherProcess(app, selectCoverage)
+  const listed =
+    await app.json<{ id: number; base_currency: string; quote_currency: string }[]>('/api/v1/series')
+  return Promise.all(
+    listed.map(async ({ id, base_currency: base, quote_currency: quote }) => {
+      const path = `/api/v1/series/${id}/history?from=1983-01-01&to=2999-12-31`
+      const { rate_type: rateType, points } = await app.json<{
+        rate_type: string
+        points: { rate_date: IsoDate; value: string; rounded_to?: number }[]
+      }>(path)
+      const values = new Map(
+        points.map(({ rate_date, value, rounded_to }) => [rate_date, { value, roundedTo: rounded_to }]),
+      )
+      const covered = new Set<IsoDate>()
+      for (const { from, to } of coverage.get(id) ?? []) {
+        for (let day = from; day <= to; day = addDays(day, 1)) covered.add(day)
+      }
+      return { base, quote, rateType, values, covered }
+    }),
+  )
+}
+
+/** The way of /convert: a pair in either direction, else over the dollar. None for a currency in itself. */
+export function legsOf(
+  store: readonly PairSeries[],
+  { base, quote, type }: Pick<PairRequest, 'base' | 'quote' | 'type'>,
+): PairLeg[] | undefined {
+  const leg = (from: string, to: string): PairLeg | undefined => {
+    const found = store.filter((one) => [one.base, one.quote].sort().join() === [from, to].sort().join())
+    const series = found.find(({ rateType }) => rateType === type || rateType === 'referencia')
+    return series && { series, inverse: series.base !== from }
+  }
+  const isPair = (a: string, b: string) =>
+    store.some((one) => (one.base === a && one.quote === b) || (one.base === b && one.quote === a))
+  if (base === quote) return []
+  const legs = isPair(base, quote) ? [leg(base, quote)] : [leg(base, 'USD'), leg('USD', quote)]
+  return legs.every((one) => one !== undefined) ? legs : undefined
+}
+
+/** Days of the range that a leg was not asked for, before its newest covered day (decisions 2.6, lists). */
+export function holesOfLegs(
+  legs: readonly PairLeg[],
+  { from, to }: Pick<PairRequest, 'from' | 'to'>,
+): { from: IsoDate; to: IsoDate }[] {
+  const begins = legs.map(({ series }) => beginOf(series))
+  const newest = legs.map(({ series }) => [...series.covered].reduce((a, b) => (a > b ? a : b), ''))
+  const holes: { from: IsoDate; to: IsoDate }[] = []
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    const isMissing = legs.some(
+      ({ series }, at) => !series.covered.has(day) && day < (newest[at] ?? '') && day >= (begins[at] ?? ''),
+    )
+    if (!isMissing) continue
+    const last = holes.at(-1)
+    if (last && addDays(last.to, 1) === day) last.to = day
+    else holes.push({ from: day, to: day })
+  }
+  return holes
+}
+
+/** The first day of a history: the dollar's is known, another's is that of its value after 366 covered days without. */
+function beginOf({ rateType, values, covered }: PairSeries): IsoDate {
+  if (rateType !== 'referencia') return '1983-01-01'
+  const first = [...values.keys()].toSorted()[0] ?? ''
+  if (first === '') return ''
+  for (let back = 1; back <= 366; back += 1) if (!covered.has(addDays(first, -back))) return ''
+  return first
+}
+
+/** The points of a range. `today`: a period that ends on it or later is not over. */
+export function pointsOf(legs: readonly PairLeg[], { from, to, every, stat }: PairRequest, today: IsoDate) {
+  const periods = new Map<IsoDate, { first: IsoDate; last: IsoDate; known: Known[]; unknown: boolean }>()
+  const follow = legs.map(followed)
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    if (!legs.some(({ series }) => series.values.has(day))) continue
+    const states = follow.map((stateOn) => stateOn(day))
+    if (states.some((state) => state === 'none')) continue
+    const [first, last] = periodOf(day, every)
+    const period = periods.getOrInsertComputed(first, () => ({ first, last, known: [], unknown: false }))
+    if (states.some((state) => state === 'unknown')) period.unknown = true
+    else period.known.push(knownOf(legs, states, day))
+  }
+  return [...periods.values()].flatMap(({ first, last, known, unknown }) => {
+    if (known.length === 0) return []
+    const point = statOf(known, stat)
+    const days = Array.from({ length: dayOf(last) - dayOf(first) + 1 }, (_, at) => addDays(first, at))
+    const isWhole =
+      !unknown &&
+      first >= from &&
+      last <= to &&
+      last < today &&
+      days.every((day) => legs.every(({ series }) => series.covered.has(day)))
+    const decimals = stat === 'mean' ? known.flatMap((one) => one.decimals) : point.decimals
+    return [
+      {
+        ...{ date: first, rate_date: point.rateDate, value: point.value },
+        ...(every !== 'day' && !isWhole && { partial: true }),
+        ...(decimals.length > 0 && { rounded_to: Math.min(...decimals) }),
+      },
+    ]
+  })
+}
+
+/** The day of a leg's last value, if each day since is covered; worked out once for each series, day by day. */
+const histories = new WeakMap<PairSeries, Map<IsoDate, string>>()
+function followed({ series }: PairLeg): (day: IsoDate) => string {
+  const states = histories.getOrInsertComputed(series, () => {
+    const found = new Map<IsoDate, string>()
+    let state = 'none'
+    for (let day = '1983-01-01'; day < '2030-01-01'; day = addDays(day, 1)) {
+      if (series.values.has(day)) state = day
+      else if (state !== 'none' && !series.covered.has(day)) state = 'unknown'
+      found.set(day, state)
+    }
+    return found
+  })
+  return (day) => states.get(day) ?? 'unknown'
+}
+
+function knownOf(legs: readonly PairLeg[], days: readonly IsoDate[], date: IsoDate): Known {
+  const found = legs.map(({ series, inverse }, at) => {
+    const value = series.values.get(days[at] ?? '')
+    assert.ok(value)
+    return { ...value, inverse }
+  })
+  const [first] = found
+  return {
+    date,
+    rateDate: days.toSorted()[0] ?? date,
+    rate: found
+      .map(({ value, inverse }) => (inverse ? inverted(fractionOf(value)) : fractionOf(value)))
+      .reduce(times),
+    own: found.length === 1 && !first?.inverse ? first?.value : undefined,
+    decimals: found.flatMap(({ roundedTo }) => (roundedTo === undefined ? [] : [roundedTo])),
+  }
+}
+
+function statOf(known: readonly Known[], stat: PairRequest['stat']): Known & { value: string } {
+  const last = known.at(-1)
+  assert.ok(last)
+  if (stat === 'mean') {
+    const total = known.map(({ rate }) => rate).reduce(plus)
+    const mean = { over: total.over, under: total.under * BigInt(known.length) }
+    return { ...last, value: known.length === 1 && last.own ? last.own : rounded(mean, 15) }
+  }
+  const sorted = known.toSorted((a, b) => Number(compare(a.rate, b.rate)))
+  const lowest = sorted[0] ?? last
+  const highest = known.find(({ rate }) => compare(rate, sorted.at(-1)?.rate ?? rate) === 0n) ?? last
+  const chosen = stat === 'last' ? last : stat === 'low' ? lowest : highest
+  return { ...chosen, value: chosen.own ?? rounded(chosen.rate, 15) }
+}
+
+function plus(a: Fraction, b: Fraction): Fraction {
+  const over = a.over * b.under + b.over * a.under
+  const under = a.under * b.under
+  let [divisor, rest] = [over, under]
+  while (rest > 0n) [divisor, rest] = [rest, divisor % rest]
+  return { over: over / divisor, under: under / divisor }
+}
+
+/** Less than zero, zero, or more. */
+function compare(a: Fraction, b: Fraction): bigint {
+  const difference = a.over * b.under - b.over * a.under
+  return difference === 0n ? 0n : difference > 0n ? 1n : -1n
+}
+
+/** What rate_statistics says of a range, as one period; undefined: no day of it is known. */
+export function statisticsOf(
+  legs: readonly PairLeg[],
+  { from, to }: Pick<PairRequest, 'from' | 'to'>,
+  today: IsoDate,
+) {
+  const known: Known[] = []
+  const follow = legs.map(followed)
+  let isWhole = to < today
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    if (!legs.every(({ series }) => series.covered.has(day))) isWhole = false
+    if (!legs.some(({ series }) => series.values.has(day))) continue
+    const states = follow.map((stateOn) => stateOn(day))
+    if (states.includes('none')) continue
+    if (states.includes('unknown')) isWhole = false
+    else known.push(knownOf(legs, states, day))
+  }
+  if (known.length === 0) return undefined
+  const [mean, low, high] = (['mean', 'low', 'high'] as const).map((stat) => statOf(known, stat).value)
+  return { count: known.length, mean, low, high, isPartial: !isWhole }
+}
+
+/** First and last day, by the calendar of Date. */
+function periodOf(day: IsoDate, every: PairRequest['every']): [IsoDate, IsoDate] {
+  const date = new Date(`${day}T00:00:00Z`)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const iso = (y: number, m: number, d: number) => new Date(Date.UTC(y, m, d)).toISOString().slice(0, 10)
+  if (every === 'day') return [day, day]
+  if (every === 'week') {
+    const monday = addDays(day, -((date.getUTCDay() + 6) % 7))
+    return [monday, addDays(monday, 6)]
+  }
+  const months = { month: 1, quarter: 3, year: 12 }[every]
+  const first = month - (month % months)
+  return [iso(year, first, 1), iso(year, first + months, 0)]
+}

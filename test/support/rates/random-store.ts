@@ -1,0 +1,110 @@
+// A store made of a seed: rejected rows, one-sided days, holes, islands and an unfinished month, of the dollar and four
+// parities. What is stored is read from the tables themselves and put into the model.
+
+import type { TestContext } from 'node:test'
+import { addDays, type IsoDate } from '../../../src/dates.ts'
+import { without } from '../../../src/intervals.ts'
+import { raiseRevision } from '../../../src/store/meta.ts'
+import { replaceCoverage, selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { markSeriesChanged, selectRatesOfSeries } from '../../../src/store/rates/rates.ts'
+import { selectSeries } from '../../../src/store/rates/series.ts'
+import { asOtherProcess, withinASecond } from '../../api/support.ts'
+import { startTestApp, type TestApp } from '../app.ts'
+import { fixedClock } from '../temporary.ts'
+import { createMemoryBank, daysFrom, SMALL_CATALOGUE } from './memory-bank.ts'
+import type { Random } from './random-bank.ts'
+import type { ModelSeries, RatesModel } from './rates-model.ts'
+
+export type RandomStore = { app: TestApp; model: RatesModel; today: IsoDate; first: IsoDate }
+
+const PLACES: Record<string, number> = { 317: 2, 318: 2 }
+
+export async function openRandomStore(t: TestContext, random: Random): Promise<RandomStore> {
+  const today = addDays('2026-03-01', random.int(5, 27))
+  const clock = fixedClock(`${today}T16:00:00Z`)
+  const bank = createMemoryBank(clock)
+  const ago = (days: number) => addDays(today, -days)
+  for (const code of Object.keys(bank.publish)) bank.publish[code] = publication(random, code, today)
+  const first = ago(random.int(60, 150))
+  const app = await startTestApp(t, {
+    clock,
+    backfillFrom: first,
+    providers: [bank.provider],
+    listen: { compat: { open: 'any', serveRounded: false } },
+  })
+  if (random.chance(0.5))
+    await app.sync({ from: addDays(first, -60), to: addDays(first, -random.int(20, 40)) })
+  await app.sync()
+  await loseSome(app, random, { from: addDays(first, -60), today })
+  const model = await modelOf(app)
+  const revision = async () => (await app.get('/api/v1/rates')).headers.get('etag')
+  const before = await revision()
+  await asOtherProcess(app, (db) =>
+    db.transaction().execute(async (trx) => markSeriesChanged(trx, [1], await raiseRevision(trx))),
+  )
+  await withinASecond(async () => (await revision()) !== before, 'the store is read again')
+  return { app, model, today, first }
+}
+
+/** Values of three digits or so; a day in ten has none, a row in thirty is rejected. */
+function publication(random: Random, code: string, today: IsoDate) {
+  const middle = code === '317' || code === '318' ? 500 : random.chance(0.5) ? 1.2 : 150
+  const [empty, rejected] = [random.chance(0.5) ? 0.1 : 0.4, random.chance(0.5) ? 0.03 : 0]
+  const texts = new Map<IsoDate, string | undefined>()
+  const last = addDays(today, random.int(-3, 1)) // the newest values may be late, or tomorrow's
+  return (day: IsoDate) =>
+    texts.getOrInsertComputed(day, () => {
+      if (day > last || random.chance(empty)) return undefined
+      if (random.chance(rejected)) return '-1'
+      return (middle * (1 + (random.next() - 0.5) / 50)).toFixed(PLACES[code] ?? random.int(2, 6))
+    })
+}
+
+/** Days that lose their coverage, of each series its own or of all, some with their values. */
+function loseSome(
+  app: TestApp,
+  random: Random,
+  { from, today }: { from: IsoDate; today: IsoDate },
+): Promise<void> {
+  const days = daysFrom(from, today)
+  return asOtherProcess(app, (db) =>
+    db.transaction().execute(async (trx) => {
+      const series = await selectSeries(trx)
+      const coverage = new Map(await selectCoverage(trx))
+      for (let hole = random.int(0, 5); hole > 0; hole -= 1) {
+        const begin = days[random.int(0, days.length - 1)] ?? from
+        const lost = { from: begin, to: addDays(begin, random.chance(0.3) ? 0 : random.int(0, 15)) }
+        const only = random.chance(0.3) ? undefined : series[random.int(0, series.length - 1)]
+        const keepsValues = random.chance(0.3)
+        for (const { id } of series) {
+          if (only && only.id !== id) continue
+          coverage.set(id, without(coverage.get(id) ?? [], lost))
+          if (keepsValues) continue
+          const rates = trx.deleteFrom('rates').where('series_id', '=', id)
+          await rates.where('rate_date', '>=', lost.from).where('rate_date', '<=', lost.to).execute()
+        }
+      }
+      await replaceCoverage(trx, 'answered', coverage, Date.now())
+      await markSeriesChanged(trx, [...coverage.keys()], await raiseRevision(trx))
+    }),
+  )
+}
+
+/** What is in the tables. */
+function modelOf(app: TestApp): Promise<RatesModel> {
+  return asOtherProcess(app, async (db) => {
+    const coverage = await selectCoverage(db)
+    const series: ModelSeries[] = []
+    for (const one of await selectSeries(db)) {
+      const rows = await selectRatesOfSeries(db, one.id)
+      series.push({
+        ...{ id: one.id, code: one.external_code, base: one.base_currency, quote: one.quote_currency },
+        ...{ rateType: one.rate_type, table: one.rate_type === 'referencia' ? '520' : '1', enabled: true },
+        values: new Map(rows.map(({ rate_date, value }) => [rate_date, { value, roundedTo: undefined }])),
+        covered: new Set((coverage.get(one.id) ?? []).flatMap(({ from, to }) => daysFrom(from, to))),
+        unlisted: new Set(),
+      })
+    }
+    return { catalogue: SMALL_CATALOGUE, dollarSince: '1983-01-01', series }
+  })
+}
