@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'puppeteer-core'
+import { loseDays, withinASecond } from '../api/support.ts'
 import { enter, openBrowser, openPageApp, post, says, visit } from './support.ts'
 
 const browser = await openBrowser()
@@ -51,32 +52,29 @@ for (const language of ['en', 'es'] as const) {
   })
 }
 
-test('histories and the list of currencies name the days that were never synchronized', async () => {
-  const holes = [
-    { from: '2026-03-01', to: '2026-03-05' },
-    { from: '2026-04-01', to: '2026-04-01' },
-  ]
-  const seen = await visit(browser, app)
+test('histories name the days that were never synchronized, and the list of currencies what is left out', async () => {
+  const holed = await openPageApp()
+  await loseDays(holed, { from: '2026-10-01', to: '2026-10-05' })
+  await loseDays(holed, { from: '2026-11-01', to: '2026-11-01' })
+  const history = '/api/v1/series/1/history?from=2026-10-01'
+  const holesOf = async () => (await holed.json<{ holes?: unknown[] }>(history)).holes?.length
+  await withinASecond(async () => (await holesOf()) === 2, 'the days are lost')
+  const seen = await visit(browser, holed)
   const { page } = seen
   await page.setRequestInterception(true)
   page.on('request', async (request) => {
     const { pathname } = new URL(request.url())
-    if (!/\/history$|\/rates$/.test(pathname)) return request.continue()
-    const answer = await app.get(request.url().slice(seen.url.length))
-    const body = (await answer.json()) as object
-    const isHistory = pathname.endsWith('/history')
-    await request.respond({
-      status: answer.status,
-      contentType: 'application/json',
-      headers: { 'X-Left-Out': '1' },
-      body: JSON.stringify(isHistory ? { ...body, holes } : body),
-    })
+    if (!pathname.endsWith('/rates')) return request.continue()
+    const answer = await holed.get(request.url().slice(seen.url.length))
+    const headers = { 'X-Left-Out': '1' } // no day of this store lacks one of many
+    const body = await answer.text()
+    await request.respond({ status: 200, contentType: 'application/json', headers, body })
   })
-  await enter(seen, app.key)
-  await says(seen, '.history .missing-days', /and one more period/)
+  await enter(seen, holed.key)
+  await says(seen, '.history .missing-days', /and 2 more periods/)
   await says(seen, '.left-out', /\w{3}\/\w{3}/)
   await page.$eval('.months', (part) => part.scrollIntoView())
-  await says(seen, '.months .missing-days', /and one more period/)
+  await says(seen, '.months .missing-days', /Oct.* and one more period/)
   await page.browserContext().close()
 })
 
