@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import type { Page } from '../../domain/documents/queries.ts'
 import { invalidParameters } from './errors.ts'
-import { idParam, LimitParam, waitParam } from './params.ts'
+import { cursorParam, LimitParam, waitParam } from './params.ts'
 
 const DESCENDING = 'before goes with order=desc: without it pages are asked for with after'
 const WAITING = 'wait goes with order=asc: with order=desc there is nothing to wait for'
@@ -14,7 +14,7 @@ const ASCENDING = 'after goes with order=asc: with order=desc pages are asked fo
 /** The parameters of a list that goes up alone, to be spread into the schema of its query. */
 export const ASCENDING_PARAMETERS = {
   limit: v.optional(LimitParam, '50'),
-  after: v.optional(idParam('Only greater ids: the next_after of the page before')),
+  after: v.optional(cursorParam('Only greater ids: the next_after of the page before')),
 }
 
 /** Those of a list that goes either way. */
@@ -28,7 +28,7 @@ export const PAGE_PARAMETERS = {
     'asc',
   ),
   after: ASCENDING_PARAMETERS.after,
-  before: v.optional(idParam('With order=desc, only smaller ids: the next_before of the page before')),
+  before: v.optional(cursorParam('With order=desc, only smaller ids: the next_before of the page before')),
 }
 
 /** For a list that a client can wait for. */
@@ -55,8 +55,8 @@ export function pageOf(query: {
   return {
     limit,
     order,
-    ...(after !== undefined && { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
-    ...(before !== undefined && { before: Math.min(before, Number.MAX_SAFE_INTEGER) }),
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
   }
 }
 

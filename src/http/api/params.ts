@@ -18,6 +18,7 @@ const FAULTS = {
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
   integer: 'must be an integer',
   limit: 'must be an integer from 1 to 200',
+  cursor: `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, such as the answer of the page before has it`,
   wait: 'must be an integer from 0 to 50, in seconds',
   provider: `must be a provider code, such as ${DEFAULT_PROVIDER.code}`,
   decimal:
@@ -170,6 +171,19 @@ export function idParam(description: string) {
     v.metadata({ description, type: 'integer' }),
     v.check((text) => /^-?\d+$/.test(text), FAULTS.integer),
     v.transform((text) => Math.max(-NO_ID, Math.min(Number(text), NO_ID))),
+  )
+}
+
+/**
+ * Where a page of a list begins: an id that an answer may have, or 0. An id of nothing would skip every row in silence, or
+ * list each again.
+ */
+export function cursorParam(description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ description, type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    v.check((text) => /^\d+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER, FAULTS.cursor),
+    v.transform(Number),
   )
 }
 

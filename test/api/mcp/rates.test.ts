@@ -241,6 +241,8 @@ for (const era of Object.keys(ERAS) as Era[]) {
       ['get_history', { from: '2026-02-01', to: '2026-01-01' }, /^from must not be after to/],
       ['get_history', { type: 'referencia' }, /USD -> CRC has no published referencia/],
       ['get_history', { every: 'decade' }, /^every must be day, week, month, quarter or year/],
+      ['get_rates_on', { after: -1 }, /^after must be an integer from 0 to/],
+      ['list_series', { after: '99999999999999999999' }, /^after must be an integer from 0 to/],
       ['convert', { from: 'USD', to: 'CRC' }, /^amount is required/],
       ['convert', { amount: 1, from: 'USD', to: 'XXX' }, /no rates of XXX are stored/],
     ]

@@ -84,4 +84,9 @@ test('what is wrong with a question for revisions is said', async (t) => {
   assert.deepEqual(await messages('series_id=usd'), ['series_id must be an integer'])
   assert.deepEqual(await messages('from=2026-03-02&to=2026-03-01'), ['from must not be after to'])
   assert.deepEqual(await messages('limit=0'), ['limit must be an integer from 1 to 200'])
+  for (const after of ['-1', '99999999999999999999', '9007199254740992', '1.5', '']) {
+    const [message, ...others] = await messages(`after=${after}`)
+    assert.deepEqual(others, [])
+    assert.match(message ?? '', /^after must be an integer from 0 to 9007199254740991/, after)
+  }
 })

@@ -6,7 +6,7 @@ import { createSemaphore } from '../../../semaphore.ts'
 import type { DocumentRow } from '../../../store/documents.ts'
 import { accessOf } from '../../api/auth.ts'
 import { PAGE_PARAMETERS, pageOf, placeAfter } from '../../api/pages.ts'
-import { idParam, waitParam } from '../../api/params.ts'
+import { cursorParam, idParam, waitParam } from '../../api/params.ts'
 import { counted, fitting } from '../protocol/answers.ts'
 import type { Contents, Resource } from '../protocol/resource.ts'
 import { type Found, type Tool, tokenOf, tool } from '../protocol/tool.ts'
@@ -31,7 +31,7 @@ const Filter = {
   agent_id: v.optional(idParam('Only for this agent')),
   limit: Limit,
 }
-const After = v.optional(idParam('next_after of the answer before'))
+const After = v.optional(cursorParam('next_after of the answer before'))
 
 export const DocumentOut = v.looseObject({
   id: Id,
@@ -52,7 +52,7 @@ export function documentTools({ page, find, blobs }: DocumentQueries): Tool[] {
         state: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`)),
         order: v.optional(v.picklist(['asc', 'desc'], 'order must be asc or desc'), 'asc'),
         after: After,
-        before: v.optional(idParam('With desc: next_before of the answer before')),
+        before: v.optional(cursorParam('With desc: next_before of the answer before')),
       }),
       gives: v.object({
         documents: v.array(DocumentOut),

@@ -10,6 +10,7 @@ import { DEFAULT_PROVIDER } from '../../../providers/list.ts'
 import {
   amountParam,
   currencyParam,
+  cursorParam,
   dateParam,
   idParam,
   providerParam,
@@ -28,7 +29,7 @@ export const Base = v.optional(Currency, benchmark.base)
 export const Quote = v.optional(Currency, benchmark.quote)
 const Side = v.pipe(RateTypeParam, v.metadata({ description: 'Side of a pair that has two' }))
 export const Type = v.optional(Side, 'venta')
-export const After = v.optional(idParam('next_after of the answer before'))
+export const After = v.optional(cursorParam('next_after of the answer before'))
 export const Amount = amountParam({
   description: 'Greater than 0: a text such as "1500.50", or a whole number',
   type: ['string', 'integer'],
