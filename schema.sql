@@ -73,19 +73,22 @@ CREATE TABLE sync_runs (
 ) STRICT;
 
 -- Every stored value that was replaced by another one, for the accountant who booked the first. `refined`: the bank
--- corrected nothing, a rounded value became an exact one that it agrees with. `old_stored_at` is NULL where it was
--- not written down yet.
+-- corrected nothing, a rounded value became an exact one that it agrees with. `discarded`: an operator removed a value of
+-- a day that was yet to come; no other value and no run took its place. `old_stored_at` is NULL where it was not written
+-- down yet.
 CREATE TABLE rate_revisions (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   series_id      INTEGER NOT NULL REFERENCES series (id),
   rate_date      TEXT    NOT NULL,
-  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined')),
+  kind           TEXT    NOT NULL CHECK (kind IN ('correction', 'refined', 'discarded')),
   old_value      TEXT    NOT NULL,
   old_rounded_to INTEGER,
   old_stored_at  INTEGER,                          -- as rates.stored_at
-  new_value      TEXT    NOT NULL,
+  new_value      TEXT,                             -- NULL: discarded
   replaced_at    TEXT    NOT NULL,
-  run_id         INTEGER NOT NULL REFERENCES sync_runs (id)
+  run_id         INTEGER REFERENCES sync_runs (id), -- NULL: discarded
+  CONSTRAINT rate_revisions_new_value CHECK ((new_value IS NULL) = (kind = 'discarded')),
+  CONSTRAINT rate_revisions_run CHECK ((run_id IS NULL) = (kind = 'discarded'))
 ) STRICT;
 CREATE INDEX rate_revisions_by_series ON rate_revisions (series_id, rate_date);
 

@@ -39,6 +39,8 @@ export type Advice =
   /** Days that a sync of them asks for, for the first time or again. */
   | { about: 'days'; from: string; to: string; again: boolean }
   | { about: 'failed-sync' }
+  /** What is stored of days after this one cannot be true. */
+  | { about: 'later-days'; after: string }
   /** Rounded values are read again with a token, which goes by this name and is given with this option. */
   | { about: 'token'; name: string; option: string }
   /** What a repair mends while no server runs. */

@@ -117,6 +117,8 @@ function adviceText(advice: Advice): string {
       return advice.again ? `: ${syncOf(advice)} reads it again` : `; ${syncOf(advice)} asks for it`
     case 'failed-sync':
       return ': cambista sync says why'
+    case 'later-days':
+      return `: cambista rates discard --after ${advice.after} removes them`
     case 'token':
       return `; with ${advice.name} (--${advice.option}) the server reads them again by itself`
     case 'repair':

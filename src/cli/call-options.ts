@@ -7,7 +7,13 @@ import { quotaFault, quotaOf } from '../sizes.ts'
 import { anything, day, httpUrl, integer, nonEmpty, oneOf, someOf, time } from './option-formats.ts'
 import type { Option } from './option-names.ts'
 
-const call = <F>(value: string, help: string, format: F) => ({ value, fallback: undefined, help, format })
+/** An option with a value. */
+export const call = <F>(value: string, help: string, format: F) => ({
+  value,
+  fallback: undefined,
+  help,
+  format,
+})
 /** A switch. */
 export const flag = (help: string) => ({ value: undefined, fallback: undefined, help, format: anything })
 const id = integer(1, Number.MAX_SAFE_INTEGER)
@@ -17,6 +23,7 @@ export const CALL = {
   to: call('DATE', 'last day of the range to read', day),
   series: call('ID', 'only this series', id),
   refined: flag('those instead in which a rounded value became exact'),
+  discarded: flag('those instead that cambista rates discard removed'),
   since: call('DATE', 'only what was replaced on or after this day', day),
   id: call('ID', 'its id, such as the one it has in your ERP; else the next free one', id),
   name: call('NAME', 'its name', nonEmpty),
@@ -98,6 +105,7 @@ export const CALL = {
   ),
   exact: flag('its values are as published, and not rounded to the decimals that it shows'),
   replace: flag('replace exact values, too, by those of the file; what they were is kept as a revision'),
+  yes: flag('do not ask'),
   'dry-run': flag('only say what would be deleted'),
   url: call('URL', 'address of the server; else that of --host and --port', httpUrl),
   fresh: flag('fail too when a side of the dollar is older than two days'),

@@ -25,6 +25,7 @@ import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts'
 import { manual } from './commands/manual.ts'
 import { mcp } from './commands/mcp/mcp.ts'
 import { metricsDashboard, metricsRules } from './commands/metrics/metrics.ts'
+import { ratesDiscard } from './commands/rates/discard.ts'
 import { ratesExport } from './commands/rates/export.ts'
 import { ratesImport } from './commands/rates/import.ts'
 import { providerDisable, providerEnable, providerList } from './commands/rates/provider.ts'
@@ -94,6 +95,7 @@ export const GROUPS = [
       revisionList,
       ratesExport,
       ratesImport,
+      ratesDiscard,
     ],
   },
   { title: 'Back up and restore', commands: [backupCreate, backupVerify, backupRestore] },

@@ -8,8 +8,8 @@ export type SyncTrigger = 'scheduler' | 'startup' | 'retry' | 'cli' | 'refine' |
 export type CoverageKind = 'answered' | 'final' | 'exact'
 /** Days that became covered, or are no longer; or whose values came with an import. */
 export type CoverageChangeKind = 'added' | 'imported' | 'removed'
-/** A value that the bank changed, or a rounded one that became exact. */
-export type RevisionKind = 'correction' | 'refined'
+/** A value that the bank changed; a rounded one that became exact; one of a day to come that an operator removed. */
+export type RevisionKind = 'correction' | 'refined' | 'discarded'
 /** Of a document what happened to it, in the order in which it may; a sign-in by a link has none. */
 export type EventKind =
   | 'created'
@@ -74,9 +74,9 @@ export type Tables = {
     old_value: string
     old_rounded_to: number | null
     old_stored_at: number | null
-    new_value: string
+    new_value: string | null
     replaced_at: string
-    run_id: number
+    run_id: number | null
   }
   sync_runs: {
     id: Generated<number>

@@ -2,7 +2,7 @@
 // every calendar day that was asked for, where it is published so, and is fresh, and which days were never asked for. A hole and a rounded value are answered as
 // what they are, so they are only worth knowing.
 
-import { type Clock, type IsoDate, isIsoDate, todayIn } from '../../dates.ts'
+import { addDays, type Clock, earliest, type IsoDate, isIsoDate, latest, todayIn } from '../../dates.ts'
 import { canonicalDecimal } from '../../decimal.ts'
 import { gapsIn, type Interval, runsOf } from '../../intervals.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -34,7 +34,12 @@ export async function examineRates(
   const daily = known.flatMap(({ provider, series }) =>
     provider.publication.days === 'every day' ? series.filter((one) => isBenchmark(provider, one)) : [],
   )
+  const tomorrow = addDays(
+    providers.map(({ timeZone }) => todayIn(clock, timeZone)).reduce(latest, todayIn(clock)),
+    1,
+  )
   const newest = new Map<number, IsoDate>()
+  const laterDays: { series: SeriesRow; last: IsoDate }[] = []
   const holes = new Map<string, { hole: Interval; series: SeriesRow[] }>()
   for (const one of series) {
     // Coverage first: a sync beside this stores it together with the values, and so never beyond what is read next.
@@ -48,14 +53,17 @@ export async function examineRates(
     }
     if (daily.includes(one)) {
       const days = new Set(rates.map(({ rate_date }) => rate_date))
-      for (const interval of covered) reportMissing(one, upTo(interval, last), days, report)
+      for (const interval of covered) reportMissing(one, upTo(interval, last, tomorrow), days, report)
     }
+    const lastDay = [last, covered.at(-1)?.to].filter((day) => day !== undefined).reduce(latest, tomorrow)
+    if (lastDay > tomorrow) laterDays.push({ series: one, last: lastDay })
     for (const hole of holesIn(covered)) {
       const key = `${hole.from} ${hole.to}`
       holes.getOrInsertComputed(key, () => ({ hole, series: [] })).series.push(one)
     }
   }
   report.note(`${(await countRates(db)).all} rates of ${series.length} series`)
+  reportLaterDays(laterDays, tomorrow, report)
   reportHoles([...holes.values()], report)
   const rounded = await countRoundedRates(db)
   for (const one of known) noteRounded(one, rounded, report)
@@ -71,9 +79,26 @@ export async function examineRates(
   }
 }
 
-/** The part of a covered interval that must have values: the bank may still owe the newest. */
-function upTo({ from, to }: Interval, last: IsoDate | undefined): Interval {
-  return { from, to: last !== undefined && last < to ? last : to }
+/** The part of a covered interval that must have values: the bank may still owe the newest, and has none after tomorrow. */
+function upTo({ from, to }: Interval, last: IsoDate | undefined, tomorrow: IsoDate): Interval {
+  return { from, to: earliest(earliest(to, tomorrow), last ?? to) }
+}
+
+/** Nobody can have published them: a side with such a day looks fresh until then, and each hole before it answered. */
+function reportLaterDays(
+  found: { series: SeriesRow; last: IsoDate }[],
+  tomorrow: IsoDate,
+  report: Report,
+): void {
+  const [first] = found
+  if (!first) return
+  const which = found.length === 1 ? `${seriesName(first.series)} has` : `${found.length} series have`
+  const last = found.map(({ last: day }) => day).reduce(latest)
+  report.finding(
+    'rates',
+    `${which} values or covered days after tomorrow, ${tomorrow}, up to ${last}, which nobody can have published`,
+    { about: 'later-days', after: tomorrow },
+  )
 }
 
 function reportMissing(

@@ -29,19 +29,39 @@ export function pastColumn(
   const days: number[] = []
   const values: string[] = []
   const rounded: number[] = []
+  const add = (day: number, value: string, roundedTo: number | null | undefined) => {
+    if (spans.some(({ first, last }) => first <= day && day <= last)) return
+    days.push(day)
+    values.push(value)
+    rounded.push(roundedTo ?? EXACT)
+  }
+  const discarded = discardedDays(now, replaced)
+  let next = 0
+  const addDiscarded = (before: number) => {
+    for (let day = discarded[next]; day !== undefined && day < before; day = discarded[++next]) {
+      const before = replaced.get(day)
+      if (before) add(day, before.value, before.roundedTo)
+    }
+  }
   let run = -1
   for (const [at, day] of now.days.entries()) {
+    addDiscarded(day)
     while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= day) run += 1
     const before = replaced.get(day)
-    const isUnknown = replaced.has(day) ? before === undefined : runs[run]?.isLater === true
-    if (isUnknown || spans.some(({ first, last }) => first <= day && day <= last)) continue
-    days.push(day)
-    values.push(before?.value ?? valueAt(now, at))
-    rounded.push((before ? before.roundedTo : roundedAt(now, at)) ?? EXACT)
+    if (before) add(day, before.value, before.roundedTo)
+    else if (!replaced.has(day) && !runs[run]?.isLater) add(day, valueAt(now, at), roundedAt(now, at))
   }
+  addDiscarded(Number.POSITIVE_INFINITY)
   if (days.length === now.days.length && replaced.size === 0) return now
   const isExact = rounded.every((decimals) => decimals === EXACT)
   return makeColumn(Int32Array.from(days), values, isExact ? undefined : Int8Array.from(rounded))
+}
+
+/** The days of replaced values that have none now, ascending. */
+function discardedDays(now: Column, replaced: ReadonlyMap<number, unknown>): number[] {
+  if (replaced.size === 0) return []
+  const left = new Set(now.days)
+  return [...replaced.keys()].filter((day) => !left.has(day)).sort((a, b) => a - b)
 }
 
 /** By day number what a value was that was replaced since; undefined: none was known. */

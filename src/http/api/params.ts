@@ -13,7 +13,7 @@ const FAULTS = {
   date: 'must be a calendar day written YYYY-MM-DD, years 1900 to 2999',
   instant: 'must be an instant in UTC written like 2026-03-24T12:00:00Z, years 1900 to 2999',
   future: 'must not be in the future',
-  revision_kind: 'must be correction or refined',
+  revision_kind: 'must be correction, refined or discarded',
   currency: 'must be a currency code of three letters, such as USD',
   boolean: 'must be true or false (or 1, 0, yes, no, on, off)',
   integer: 'must be an integer',
@@ -51,10 +51,11 @@ export const AsOfParam = v.pipe(
 )
 
 export const RevisionKindParam = v.pipe(
-  v.picklist(['correction', 'refined'], FAULTS.revision_kind),
+  v.picklist(['correction', 'refined', 'discarded'], FAULTS.revision_kind),
   v.metadata({
     description:
-      'correction: the source changed a value; refined: a rounded value got the digits it stood for',
+      'correction: the source changed a value; refined: a rounded value got the digits it stood for; discarded: an ' +
+      'operator removed a value of a day that was yet to come',
   }),
 )
 

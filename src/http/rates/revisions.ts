@@ -19,7 +19,7 @@ const RevisionOut = v.pipe(
     pair: Pair,
     rate_type: RateTypeOut,
     rate_date: Day,
-    kind: v.picklist(['correction', 'refined']),
+    kind: v.picklist(['correction', 'refined', 'discarded']),
     old_value: DecimalText,
     old_rounded_to: v.nullable(
       v.pipe(v.number(), v.integer(), v.metadata({ description: 'Its decimals, where it was rounded' })),
@@ -27,9 +27,21 @@ const RevisionOut = v.pipe(
     old_stored_at: v.nullable(
       v.pipe(Instant, v.metadata({ description: 'Since when the old value was known; null: not recorded' })),
     ),
-    new_value: DecimalText,
-    replaced_at: v.pipe(Instant, v.metadata({ description: 'Since when the new value was known' })),
-    run_id: v.pipe(Id, v.metadata({ description: 'The run that replaced it, as /api/v1/sync/runs has it' })),
+    new_value: v.nullable(
+      v.pipe(DecimalText, v.metadata({ description: 'null: the old value was discarded' })),
+    ),
+    replaced_at: v.pipe(
+      Instant,
+      v.metadata({ description: 'Since when the new value was known, or the old one discarded' }),
+    ),
+    run_id: v.nullable(
+      v.pipe(
+        Id,
+        v.metadata({
+          description: 'The run that replaced it, as /api/v1/sync/runs has it; null: it was discarded',
+        }),
+      ),
+    ),
   }),
   v.title('Revision'),
 )
@@ -40,7 +52,8 @@ export function revisionsEndpoint({ db }: { db: Db }): AnyEndpoint {
     summary: 'Values that were replaced by others, oldest first',
     about:
       'What the source corrected: the old value, since when it was known, the new one and since when that is. A rounded ' +
-      'value that only gained digits is no correction and is listed with `kind=refined`.',
+      'value that only gained digits is no correction and is listed with `kind=refined`; a value of a day to come that an ' +
+      'operator removed with `kind=discarded`.',
     query: v.object({
       series_id: v.optional(idParam('Only of this series, by its id in /api/v1/series')),
       from: v.optional(dateParam('Only values of this day or later')),

@@ -23,6 +23,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 
 const ADDS =
   /^(CREATE (TABLE|(UNIQUE )?INDEX) |ALTER TABLE \w+ ADD COLUMN |UPDATE )|^INSERT .* ON CONFLICT DO NOTHING$/is
+// One statement that replaces constraints of columns by those of the same names, and says nothing else.
+const WIDENS =
+  /^ALTER TABLE \w+\s+((DROP CONSTRAINT IF EXISTS (\w+),\s*ADD CONSTRAINT \3 CHECK \([^;]*?\)|ALTER COLUMN \w+ DROP NOT NULL)(,\s*|$))+$/i
 const REMOVES = /^(DROP (TABLE|INDEX) |ALTER TABLE \w+ DROP COLUMN )/i
 
 /** The statements that make the schema of a new database, but the row of `meta`. */
@@ -37,8 +40,10 @@ export function clusterSchema(): string[] {
 
 /** @throws TypeError for what nodes of the version before would not survive */
 export function statementsOfMigration({ sql, oldest }: Migration): string[] {
-  const statements = statementsOf(sql)
-  const wrong = statements.find((one) => !(ADDS.test(one) || (oldest !== undefined && REMOVES.test(one))))
+  const statements = statementsOf(typeof sql === 'string' ? sql : sql.postgres)
+  const isAllowed = (one: string) =>
+    ADDS.test(one) || WIDENS.test(one) || (oldest !== undefined && REMOVES.test(one))
+  const wrong = statements.find((one) => !isAllowed(one))
   if (wrong !== undefined) throw new TypeError(`no migration while other nodes run: ${wrong}`)
   return statements
 }

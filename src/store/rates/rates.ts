@@ -194,6 +194,12 @@ async function upsertSome(
   await dialectOf(db).upsertRates(db, sent, storedAt)
 }
 
+/** Removes the values of some series of the days after one. */
+export async function deleteRatesAfter(db: Db, seriesIds: readonly number[], day: IsoDate): Promise<void> {
+  for (const id of seriesIds)
+    await db.deleteFrom('rates').where('series_id', '=', id).where('rate_date', '>', day).execute()
+}
+
 /** Notes for each series that its rates changed at this data revision. */
 export async function markSeriesChanged(
   db: Db,

@@ -8,7 +8,7 @@ import type { CoverageChangeKind, Db, RevisionKind, Row } from '../tables.ts'
 
 const ROWS_AT_ONCE = 500 // SQLite takes at most 32,766 parameters
 
-/** A published value that was replaced by another: which, when, by which run. */
+/** A stored value that was replaced by another or discarded: which, when, by which run. */
 export type RateRevision = Row<'rate_revisions'>
 
 /** Days that changed at an instant, of the series with these ids. */
@@ -122,6 +122,18 @@ export function selectRevisionsOf(db: Db, seriesId: number, replacedAfter: strin
     .where('replaced_at', '>', replacedAfter)
     .orderBy('id')
     .execute()
+}
+
+/** The days of a series of which a value was discarded. */
+export async function selectDiscardedDays(db: Db, seriesId: number): Promise<IsoDate[]> {
+  const rows = await db
+    .selectFrom('rate_revisions')
+    .select('rate_date')
+    .distinct()
+    .where('series_id', '=', seriesId)
+    .where('kind', '=', 'discarded')
+    .execute()
+  return rows.map(({ rate_date }) => rate_date)
 }
 
 /** Revisions of the values of some days, by id, the first after one. */

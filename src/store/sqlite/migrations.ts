@@ -195,7 +195,7 @@ export const MIGRATIONS: readonly string[] = [
   LOGIN_LINKS,
   AGENTS_DESK + HOOKS + IMPORTED_RUNS,
   RECORD,
-  ...SHARED_MIGRATIONS.map(({ sql }) => sql),
+  ...SHARED_MIGRATIONS.map(({ sql }) => (typeof sql === 'string' ? sql : sql.sqlite)),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1

@@ -6,7 +6,7 @@ import { type Interval, joined, runsOf, without } from '../../intervals.ts'
 import { raiseRevision } from '../../store/meta.ts'
 import { type Coverage, replaceCoverage, selectCoverage } from '../../store/rates/coverage.ts'
 import { markSeriesChanged, type StoredRate, selectRatesIn, upsertRates } from '../../store/rates/rates.ts'
-import { insertCoverageChanges, insertRevisions } from '../../store/rates/record.ts'
+import { insertCoverageChanges, insertRevisions, selectDiscardedDays } from '../../store/rates/record.ts'
 import { insertSeries } from '../../store/rates/series.ts'
 import type { SyncCounts } from '../../store/sync-runs.ts'
 import type { Db } from '../../store/tables.ts'
@@ -80,7 +80,7 @@ function changesFrom(
 
 /**
  * A new value has the instant that the file says, and the record says that it came only now; what replaces another one
- * was not known here before now.
+ * was not known here before now. So it is where a value was discarded: that the day came only now would hide the value.
  */
 async function storeChanges(
   trx: Db,
@@ -88,7 +88,9 @@ async function storeChanges(
   { writes, revisions }: Changes,
   { before, now, runId }: { before: readonly StoredRate[]; now: Date; runId: number },
 ): Promise<void> {
-  const replaced = new Set(revisions.map(({ rate_date }) => rate_date))
+  const [one] = writes
+  const discarded = one ? await selectDiscardedDays(trx, one.series_id) : []
+  const replaced = new Set([...revisions.map(({ rate_date }) => rate_date), ...discarded])
   const instants = new Map(values.map(({ rate_date, stored_at }) => [rate_date, Date.parse(stored_at)]))
   const byInstant = Map.groupBy(writes, ({ rate_date }) =>
     replaced.has(rate_date) ? now.getTime() : (instants.get(rate_date) ?? now.getTime()),
@@ -97,7 +99,7 @@ async function storeChanges(
   const added = writes.filter(({ rate_date }) => !replaced.has(rate_date))
   const days = spansBetween(
     added.map(({ rate_date }) => rate_date),
-    before.map(({ rate_date }) => rate_date),
+    [...before.map(({ rate_date }) => rate_date), ...discarded],
   )
   const series = added.slice(0, 1).map(({ series_id }) => series_id)
   await insertCoverageChanges(

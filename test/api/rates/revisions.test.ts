@@ -80,7 +80,7 @@ test('what is wrong with a question for revisions is said', async (t) => {
   const app = await startMemoryApp(t)
   const messages = async (query: string) =>
     (await itemsOf(app, `/api/v1/revisions?${query}`)).map(({ msg }) => msg)
-  assert.deepEqual(await messages('kind=any'), ['kind must be correction or refined'])
+  assert.deepEqual(await messages('kind=any'), ['kind must be correction, refined or discarded'])
   assert.deepEqual(await messages('series_id=usd'), ['series_id must be an integer'])
   assert.deepEqual(await messages('from=2026-03-02&to=2026-03-01'), ['from must not be after to'])
   assert.deepEqual(await messages('limit=0'), ['limit must be an integer from 1 to 200'])

@@ -12,8 +12,10 @@ import { missingIn } from '../../../src/domain/doctor/rates.ts'
 import { purgeDocuments } from '../../../src/domain/documents/removal.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { locksIn } from '../../../src/store/sqlite/engine.ts'
 import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
+import { discardRates } from '../../../src/sync/discard.ts'
 import { NOW, openVault, type Vault } from '../../support/backups.ts'
 import { ANA } from '../../support/company.ts'
 import { openDesk } from '../../support/rates/memory-bank.ts'
@@ -323,6 +325,28 @@ test('a day without a dollar rate inside the covered interval is found, as a ran
     lines[2] ?? '',
     /^rates: series 2 .* has no value on 2026-03-01: cambista sync --from 2026-03-01 --to 2026-03-01 /,
   )
+})
+
+test('values and covered days after tomorrow are found, with the command that removes them', async (t) => {
+  const desk = await openDesk(t)
+  chmodSync(desk.dataDir, 0o700)
+  const { dataDir } = desk
+  await desk.sync()
+  const clock = desk.clock.read
+  const rates = async () => (await look(dataDir, { clock })).lines.filter((line) => line.startsWith('rates'))
+  const raw = new Sqlite(join(dataDir, 'cambista.db'))
+  t.after(() => raw.close())
+  raw.exec(`update coverage set covered_to = '2026-03-25' where covered_to > '2026-03-25'`)
+  assert.deepEqual(await rates(), [], 'tomorrow is no finding')
+  raw.exec(`update coverage set covered_to = '2026-04-02' where series_id = 2 and kind = 'answered'`)
+  const words = 'values or covered days after tomorrow, 2026-03-25, up to'
+  const end = 'which nobody can have published: cambista rates discard --after 2026-03-25 removes them'
+  assert.deepEqual(await rates(), [`rates: series 2 (USD/CRC venta) has ${words} 2026-04-02, ${end}`])
+  raw.exec(`insert into rates values (1, '2030-01-01', '500', null, 1)`)
+  raw.exec(`update coverage set covered_to = '2030-01-01' where series_id = 1 and kind = 'answered'`)
+  assert.deepEqual(await rates(), [`rates: 2 series have ${words} 2030-01-01, ${end}`])
+  await discardRates({ ...desk, ...locksIn(dataDir), clock }, '2026-03-25')
+  assert.deepEqual(await rates(), [])
 })
 
 test('each side of the dollar is judged for itself', async (t) => {

@@ -81,6 +81,49 @@ test('what an import brought later was not known, whatever instants it has', () 
   ])
 })
 
+test('a value that was discarded later is there, in the order of its day', () => {
+  const discarded = (day: string, storedAt: number, rounded: number | null = null) => {
+    return {
+      ...revised(day, '700', storedAt, rounded),
+      kind: 'discarded',
+      new_value: null,
+      run_id: null,
+    } as const
+  }
+  const revisions = [
+    discarded('2026-03-26', AT, 1),
+    discarded('2026-03-20', AT),
+    discarded('2026-03-27', AT + 1),
+    discarded('2026-03-28', AT - 1),
+  ]
+  const imported = [{ from: '2026-03-28', to: '2026-03-28' }]
+  assert.deepEqual(valuesOf(pastColumn(column, { ...nothing, revisions, imported }, AT)), [
+    ['2026-03-20', '700'],
+    [MONDAY, '501'],
+    [TUESDAY, '502.5'],
+    [WEDNESDAY, '503', 2],
+    ['2026-03-26', '700', 1],
+  ])
+  const none = makeColumn(new Int32Array(), [])
+  assert.deepEqual(valuesOf(pastColumn(none, { ...nothing, stored: [], revisions }, AT))[0], [
+    '2026-03-20',
+    '700',
+  ])
+})
+
+test('a value that was discarded and stored anew is the first one before, and none between', () => {
+  const revisions = [
+    { ...revised(TUESDAY, '700', AT), replaced_at: 'first' },
+    revised(TUESDAY, '502', AT + 2),
+  ]
+  const later = { ...nothing, stored: [known, laterFrom(TUESDAY), { from: WEDNESDAY, storedAt: AT }] }
+  assert.deepEqual(valuesOf(pastColumn(column, { ...later, revisions }, AT))[1], [TUESDAY, '700'])
+  assert.deepEqual(
+    valuesOf(pastColumn(column, { ...later, revisions: revisions.slice(1) }, AT)).map(([day]) => day),
+    [MONDAY, WEDNESDAY],
+  )
+})
+
 test('a value of which it was not written down since when it was known is an error', () => {
   const revisions = [revised(TUESDAY, '502', null)]
   assert.throws(() => pastColumn(column, { ...nothing, revisions }, AT), {

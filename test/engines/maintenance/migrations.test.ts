@@ -5,13 +5,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import { atomically } from '../../../src/store/engine.ts'
-import { SHARED_MIGRATIONS, schemaOf } from '../../../src/store/migrations.ts'
+import { oldestOf, SHARED_MIGRATIONS, schemaOf } from '../../../src/store/migrations.ts'
 import { clusterSchema, statementsOfMigration } from '../../../src/store/postgres/schema.ts'
 import { openNode } from '../../support/postgres/database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { ask, postgresSchemaFor } from '../../support/postgres/server.ts'
 
 const [TODAY, NEXT, LATER] = [0, 1, 2].map((more) => schemaOf(SHARED_MIGRATIONS) + more)
+const OLDEST = oldestOf(SHARED_MIGRATIONS)
 const ADDED = {
   sql: `
 CREATE TABLE labels (
@@ -59,7 +60,7 @@ test('a new version brings the schema to its own while nodes of the one before w
   const [one, other] = await upgraded
   writing = false
   await writer
-  assert.deepEqual(await versions(url), [{ schema_version: NEXT, oldest_program: TODAY }])
+  assert.deepEqual(await versions(url), [{ schema_version: NEXT, oldest_program: OLDEST }])
   assert.deepEqual([await one.isReady(), await other.isReady()], [true, true])
   assert.equal(await old.isReady(), true, 'the one before is within what it understands')
   await insertApiKey(old.db, key('after'))
@@ -127,7 +128,44 @@ test('a program that may not migrate says which command does', async (t) => {
   await (await openNode(t, url)).close()
   assert.equal(await (await openNode(t, url, may)).isReady(), true, 'nothing is to do')
   await assert.rejects(openNode(t, url, { ...NEW, ...may }), /has schema \d+, this cambista needs schema \d+/)
-  assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: TODAY }])
+  assert.deepEqual(await versions(url), [{ schema_version: TODAY, oldest_program: OLDEST }])
+})
+
+test('a database of schema 7, brought up to date, has the revisions of a new one and keeps what it holds', async (t) => {
+  const [url, fresh] = [await postgresSchemaFor(t), await postgresSchemaFor(t)]
+  await (await openNode(t, url, { migrations: [] })).close()
+  await (await openNode(t, fresh)).close()
+  await ask(
+    url,
+    `alter table rate_revisions drop constraint rate_revisions_new_value, drop constraint rate_revisions_run,
+       drop constraint rate_revisions_kind_check, alter column new_value set not null, alter column run_id set not null,
+       add constraint rate_revisions_kind_check check (kind in ('correction', 'refined'));
+     insert into providers (id, code, name, country) values (1, 'p', 'P', 'CR');
+     insert into series (id, provider_id, external_code, name, base_currency, quote_currency, rate_type)
+       values (1, 1, '1', 'S', 'USD', 'CRC', 'venta');
+     insert into sync_runs (id, provider_id, trigger, status, started_at) values (5, 1, 'cli', 'ok', 'then');
+     insert into rate_revisions (series_id, rate_date, kind, old_value, new_value, replaced_at, run_id)
+       values (1, '2026-03-24', 'correction', '1', '2', 'then', 5)`,
+  )
+  const shapeOf = (of: string) =>
+    ask(
+      of,
+      `select conname as name, pg_get_constraintdef(oid) as text from pg_constraint
+         where conrelid = 'rate_revisions'::regclass and contype in ('c', 'f', 'p')
+       union all select column_name, is_nullable from information_schema.columns
+         where table_schema = current_schema() and table_name = 'rate_revisions' order by name, text`,
+    )
+  assert.notDeepEqual(await shapeOf(url), await shapeOf(fresh))
+  const kept = await ask(url, 'select * from rate_revisions')
+  assert.equal(kept.length, 1)
+  const old = await openNode(t, url, { migrations: [] })
+  await openNode(t, url)
+  assert.deepEqual(await versions(url), [{ schema_version: 8, oldest_program: 7 }])
+  assert.equal(await old.isReady(), true)
+  assert.deepEqual(await shapeOf(url), await shapeOf(fresh))
+  assert.deepEqual(await ask(url, 'select * from rate_revisions'), kept)
+  for (const one of SHARED_MIGRATIONS) for (const text of statementsOfMigration(one)) await ask(url, text)
+  assert.deepEqual(await shapeOf(url), await shapeOf(fresh), 'a statement may be said again')
 })
 
 test('what nodes of the version before would not survive is no migration', () => {
@@ -137,6 +175,11 @@ test('what nodes of the version before would not survive is no migration', () =>
     'DELETE FROM tokens',
     'ALTER TABLE tokens DROP COLUMN name',
     'INSERT INTO tokens (id) VALUES (1)',
+    'ALTER TABLE tokens ADD CONSTRAINT a CHECK (id > 0)',
+    'ALTER TABLE tokens DROP CONSTRAINT IF EXISTS a',
+    'ALTER TABLE tokens DROP CONSTRAINT IF EXISTS a, ADD CONSTRAINT b CHECK (id > 0)',
+    'ALTER TABLE tokens ALTER COLUMN name DROP NOT NULL, DROP COLUMN hash',
+    'ALTER TABLE tokens ALTER COLUMN name SET NOT NULL',
   ]) {
     assert.throws(() => statementsOfMigration({ sql }), TypeError, sql)
   }

@@ -8,14 +8,16 @@ import { selectCompanies } from '../../../src/store/directory/companies.ts'
 import { selectDocuments } from '../../../src/store/documents.ts'
 import { insertEvents, selectEvents } from '../../../src/store/events.ts'
 import { selectCoverage } from '../../../src/store/rates/coverage.ts'
+import { insertRevisions } from '../../../src/store/rates/record.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
+import type { RevisionKind } from '../../../src/store/tables.ts'
 import { selectActiveTokens } from '../../../src/store/tokens.ts'
 import { olderSchema } from '../../support/older-schema.ts'
 import { temporaryDatabase } from '../../support/temporary.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures')
 
-const OLDER = [1, 2, 3, 4, 5, 6] as const
+const OLDER = [1, 2, 3, 4, 5, 6, 7] as const
 
 /** Every table and index, without comments and spaces that mean nothing. */
 function shapeOf(sqlite: Sqlite.Database): string[] {
@@ -128,6 +130,42 @@ test('events stay as they were, and no id of one is given again', async (t) => {
   } as const
   await insertEvents(db, [{ at: 'now', ...login }])
   assert.deepEqual(await selectEvents(db, { limit: 1 }), [{ id: 10, at: 'now', ...login, ...unknown }])
+})
+
+test('revisions stay as they were, and no id of one is given again', async (t) => {
+  const dataDir = olderSchema(t, 7)
+  const sqlite = new Sqlite(join(dataDir, 'cambista.db'))
+  sqlite.exec(`
+    insert into sync_runs (id, provider_id, trigger, status, started_at) values (5, 1, 'cli', 'ok', 'then');
+    insert into rate_revisions values (3, 1, '2026-03-24', 'refined', '496.4', 1, null, '496.44', 'then', 5),
+      (9, 1, '2026-03-24', 'correction', '496.44', null, 12, '497', 'then', 5);
+    delete from rate_revisions where id = 9;
+  `)
+  const before = sqlite.prepare('select * from rate_revisions').all()
+  sqlite.close()
+  const db = temporaryDatabase(t, dataDir)
+  const revisions = () => db.selectFrom('rate_revisions').selectAll().execute()
+  assert.deepEqual(await revisions(), before)
+  const discarded = {
+    series_id: 1,
+    rate_date: '2030-01-01',
+    kind: 'discarded' as RevisionKind,
+    old_value: '1',
+    old_rounded_to: null,
+    old_stored_at: 7,
+    new_value: null as string | null,
+    replaced_at: 'now',
+    run_id: null as number | null,
+  }
+  await insertRevisions(db, [discarded])
+  assert.deepEqual(await revisions(), [...before, { id: 10, ...discarded }])
+  const wrong: (typeof discarded)[] = [
+    { ...discarded, new_value: '2' },
+    { ...discarded, run_id: 5 },
+    { ...discarded, kind: 'correction', run_id: 5 },
+    { ...discarded, kind: 'refined', new_value: '2' },
+  ]
+  for (const one of wrong) await assert.rejects(insertRevisions(db, [one]), /CHECK constraint failed/)
 })
 
 test('there is a migration for each version, and each older schema is kept to try them on', () => {

@@ -33,6 +33,10 @@ salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un segundo.
 Con --bccr, ARCHIVO es uno de los que da el sitio web del Banco Central, un .xlsx o lo mismo en CSV: una fila por día,
 una columna por día, o los días del año por años. Los títulos dicen de qué indicador es; si no, --indicator. Entonces se
 conocen solo los días que tiene, y sus valores están redondeados a los decimales que muestra.`,
+  'rates discard': `Se elimina, en un solo paso, lo que está guardado de los días posteriores a FECHA, de todas las series. Los valores
+quedan en el registro: los listan cambista revision list --discarded y /api/v1/revisions?kind=discarded, y una consulta
+con un as_of anterior responde lo mismo que antes. El servidor puede seguir en marcha, y lo ve en menos de un segundo;
+una sincronización no. Antes de eliminar pregunta; donde no hay terminal necesita --yes.`,
   web: `El enlace inicia la sesión de un navegador con una clave (tipos de cambio), con un token (documentos) o con ambos.
 Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los secretos no hacen falta ni se muestran.
 La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la

@@ -80,6 +80,8 @@ export const SUMMARIES: Record<CommandName, string> = {
     'escribe todos los tipos de cambio guardados, y qué días se conocen, en un ARCHIVO nuevo o en stdout',
   import:
     'guarda los tipos de cambio de un archivo de cambista export, para un servidor que no llega al banco',
+  'rates discard':
+    'elimina los valores y los días conocidos que están guardados para el futuro, que cambista doctor nombra',
   'backup create':
     'respalda la base de datos y los documentos en un juego de respaldos, esté el servidor en marcha o no',
   'backup verify':

@@ -72,6 +72,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   to: 'último día del rango que se lee',
   series: 'solo esta serie',
   refined: 'muestra en cambio los valores redondeados que pasaron a ser exactos',
+  discarded: 'muestra en cambio los que eliminó cambista rates discard',
   since: 'solo lo que se reemplazó en este día o después',
   id: 'su id, por ejemplo el que ya tiene en el ERP; si no se indica, el siguiente libre',
   name: 'su nombre',
@@ -111,6 +112,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   exact: 'sus valores son los publicados, sin redondear a los decimales que muestra',
   replace:
     'reemplaza también valores exactos por los del archivo; el valor anterior se conserva como revisión',
+  yes: 'no pregunta',
   'dry-run': 'solo dice qué se eliminaría',
   url: 'dirección del servidor; si no se indica, la de --host y --port',
   fresh: 'falla también si la compra o la venta del dólar tiene más de dos días de antigüedad',
@@ -135,6 +137,7 @@ export const OWN_OPTIONS: OwnTexts = {
     to: 'la PostgreSQL a la que van los datos; si no se indica, la de --database o --database-file',
   },
   'database migrate': { 'dry-run': 'solo imprime el SQL' },
+  'rates discard': { after: 'último día que se conserva: mañana o un día posterior' },
   import: { 'dry-run': 'solo cuenta lo que se guardaría' },
   'cert create': {
     host: 'nombre o dirección IP con que preguntan los clientes; varios se separan por comas o se repite la opción',

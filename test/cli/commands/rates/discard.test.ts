@@ -1,0 +1,156 @@
+// cambista rates discard: what is stored of days to come goes, when somebody says so.
+
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { addDays, todayIn } from '../../../../src/dates.ts'
+import { run } from '../../../../src/main.ts'
+import { storeAsOtherProcess, withinASecond } from '../../../api/support.ts'
+import { startTestApp, type TestApp } from '../../../support/app.ts'
+import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
+import { runCommand } from '../../../support/terminal.ts'
+
+const TOMORROW = addDays(
+  todayIn(() => new Date()),
+  1,
+)
+const FAR = '2901-01-01'
+
+async function openPolluted(t: TestContext): Promise<TestApp> {
+  const app = await startTestApp(t)
+  await app.sync()
+  await storeAsOtherProcess(app, { series: 1, day: FAR, value: '1.5' })
+  await storeAsOtherProcess(app, { series: 2, day: addDays(FAR, 1), value: '2.5' })
+  return app
+}
+
+const discard = (dataDir: string, ...words: string[]) =>
+  runCommand(['rates', 'discard', '--data-dir', dataDir, ...words])
+
+async function valuesOf({ json }: TestApp): Promise<string[]> {
+  const { points } = await json<{ points: { value: string }[] }>(
+    '/api/v1/series/1/history?from=2800-01-01&to=2999-12-31',
+  )
+  return points.map(({ value }) => value)
+}
+
+test('removes values and covered days of the future, which a running server sees', async (t) => {
+  const app = await openPolluted(t)
+  await withinASecond(async () => (await valuesOf(app)).length === 1, 'it is there')
+  const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
+  assert.equal(end.code, 0, end.err)
+  assert.equal(
+    end.out,
+    `removed 2 values and the covered days of 2 series after ${TOMORROW}, up to ${addDays(FAR, 1)}\n`,
+  )
+  assert.match(end.err, /rates discarded/)
+  await withinASecond(async () => (await valuesOf(app)).length === 0, 'it is gone')
+  const at = ['--data-dir', app.dataDir]
+  const listed = await runCommand(['revision', 'list', '--discarded', ...at, '--json'])
+  const revisions = JSON.parse(listed.out) as Record<string, unknown>[]
+  assert.deepEqual(
+    revisions.map(({ series_id, rate_date, kind, old_value, new_value, run_id }) => {
+      return { series_id, rate_date, kind, old_value, new_value, run_id }
+    }),
+    [
+      { series_id: 1, rate_date: FAR, kind: 'discarded', old_value: '1.5', new_value: null, run_id: null },
+      {
+        ...{ series_id: 2, rate_date: addDays(FAR, 1), kind: 'discarded', old_value: '2.5' },
+        ...{ new_value: null, run_id: null },
+      },
+    ],
+  )
+  assert.match(
+    (await runCommand(['revision', 'list', '--discarded', ...at])).out,
+    /2901-01-01 +1\.5 +- +\S+ +-\n/,
+  )
+  assert.equal((await runCommand(['revision', 'list', ...at, '--json'])).out, '[]\n')
+  const both = await runCommand(['revision', 'list', '--discarded', '--refined', ...at])
+  assert.deepEqual([both.code, both.out], [2, ''])
+
+  const again = await discard(app.dataDir, '--after', TOMORROW, '--yes', '--json')
+  assert.deepEqual(
+    [again.code, JSON.parse(again.out)],
+    [0, { after: TOMORROW, values: 0, series: 0, last_day: null, discarded: false }],
+  )
+})
+
+test('what is on DATE or before it stays', async (t) => {
+  const app = await openPolluted(t)
+  assert.equal((await discard(app.dataDir, '--after', FAR, '--yes')).code, 0)
+  assert.deepEqual(await valuesOf(app), ['1.5'])
+})
+
+test('a DATE before tomorrow, none, and no --yes without a terminal are wrong usage', async (t) => {
+  const app = await openPolluted(t)
+  const cases: [words: string[], text: RegExp][] = [
+    [
+      ['--after', addDays(TOMORROW, -1), '--yes'],
+      new RegExp(`--after must be tomorrow, ${TOMORROW}, or a later day`),
+    ],
+    [['--after', '2026-02-30', '--yes'], /--after must be/],
+    [['--yes'], /--after is missing/],
+    [['--after', TOMORROW], /there is no terminal to ask at: give --yes/],
+  ]
+  for (const [words, text] of cases) {
+    const end = await discard(app.dataDir, ...words)
+    assert.equal(end.code, 2, end.err)
+    assert.match(end.err, text)
+  }
+  await withinASecond(async () => (await valuesOf(app)).length === 1, 'nothing went')
+})
+
+test('asks at a terminal, and changes nothing without a yes', ofSqlite, async (t) => {
+  const app = await openPolluted(t)
+  const answer = async (text: string | undefined) => {
+    const input = Object.assign(new PassThrough(), { isTTY: true })
+    const printed = { out: '', err: '' }
+    const stop = new AbortController()
+    const words = ['rates', 'discard', '--after', TOMORROW, '--data-dir', app.dataDir, '--json']
+    const code = run(words, {
+      env: {},
+      out: (some) => {
+        printed.out += some
+      },
+      err: (some) => {
+        printed.err += some
+        if (!some.includes('[y/N]')) return
+        if (text === undefined) stop.abort()
+        else input.end(text)
+      },
+      input: () => input,
+      interactive: true,
+      stop: stop.signal,
+    })
+    return { code: await code, ...printed }
+  }
+  for (const no of ['n\n', '\n', '', 'yesterday\n']) {
+    const end = await answer(no)
+    assert.deepEqual([end.code, JSON.parse(end.out).discarded], [1, false], no)
+    assert.match(end.err, /Remove 2 values and the covered days of 2 series after .* \[y\/N\] /)
+  }
+  const stopped = await answer(undefined)
+  assert.equal(stopped.code, 1)
+  assert.match(stopped.err, /stopped before the answer: nothing was changed/)
+  assert.deepEqual(await valuesOf(app), ['1.5'])
+  const yes = await answer('sí\n')
+  assert.deepEqual([yes.code, JSON.parse(yes.out).values], [0, 2])
+  await withinASecond(async () => (await valuesOf(app)).length === 0, 'it is gone')
+})
+
+test('is refused while a sync runs', async (t) => {
+  const app = await openPolluted(t)
+  const engine = await temporaryEngine(t, app.dataDir)
+  const lock = await engine.takeLock('sync')
+  assert.ok(lock)
+  const end = await discard(app.dataDir, '--after', TOMORROW, '--yes')
+  assert.equal(end.code, 1)
+  assert.match(end.err, /a sync is already running/)
+  await lock.release()
+  assert.equal((await discard(app.dataDir, '--after', TOMORROW, '--yes')).code, 0)
+})
+
+test('a data directory that is not there is none to remove from', ofSqlite, async (t) => {
+  const end = await discard(`${temporaryDirectory(t)}/none`, '--after', TOMORROW, '--yes')
+  assert.equal(end.code, 1)
+})
