@@ -1,6 +1,7 @@
 // Stores what an export of another server says, for one that cannot reach the bank. It is recorded as a run. What is
 // stored exactly is never changed by a file, unless the operator says so (decisions 2.21).
 
+import { addDays, type Clock, todayIn } from '../../dates.ts'
 import type { SeriesInFile } from '../../domain/rates/export-file.ts'
 import { AppError, reasonOf } from '../../errors.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -29,9 +30,8 @@ export type ImportOptions = {
 export type ImportEnd = SyncCounts & { provider: string; kept: number; run: SyncRunRow | undefined }
 
 /**
- * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have, and for
- * a value that was stored in the future; then
- * nothing was changed
+ * @throws AppError `conflict` while a sync runs, `failed` for a provider or series that this program does not have, for a
+ * value that was stored in the future, and for values or covered days after tomorrow; then nothing was changed
  */
 export async function importRates(
   deps: ImportDeps,
@@ -39,7 +39,11 @@ export async function importRates(
   options: ImportOptions,
 ): Promise<ImportEnd[]> {
   refuseFuture(files, deps.clock().toISOString())
-  const work = async (lock?: Lock) => importAll({ ...deps, lock }, await matched(deps, files), options)
+  const work = async (lock?: Lock) => {
+    const series = await matched(deps, files)
+    for (const one of series) refuseLaterDays(one, deps.clock)
+    return importAll({ ...deps, lock }, series, options)
+  }
   return options.dryRun ? work() : underSyncLock(deps, work)
 }
 
@@ -54,6 +58,21 @@ function refuseFuture(files: readonly SeriesInFile[], now: string): void {
       )
     }
   }
+}
+
+/** No source has published them. They would make a side look fresh for years, and each later hole look answered. */
+function refuseLaterDays({ file, provider }: Matched, clock: Clock): void {
+  const tomorrow = addDays(todayIn(clock, provider.timeZone), 1)
+  const value = file.values.find(({ rate_date }) => rate_date > tomorrow)
+  const coveredTo = file.covered.at(-1)?.to ?? ''
+  if (!value && coveredTo <= tomorrow) return
+  const what = value ? `a value of ${value.rate_date}` : `covered days up to ${coveredTo}`
+  const series = `series ${file.series.external_code} of ${provider.code}`
+  throw new AppError(
+    'failed',
+    `${series} has ${what}, which is after tomorrow, ${tomorrow}: nothing was imported; cambista rates discard ` +
+      `--after ${tomorrow} removes such days from the server that wrote the file`,
+  )
 }
 
 type Importing = ImportDeps & { lock: Lock | undefined }

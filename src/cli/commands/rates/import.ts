@@ -15,10 +15,10 @@ export const ratesImport = command({
   name: 'import',
   positionals: ['FILE'],
   summary: 'store the rates of a file that cambista export wrote, for a server that cannot reach the bank',
-  about: `A file that was altered, or whose end is missing, is refused as a whole. New values are stored with the instant that the
-file says, and the days that it knows are known here. Rounded values become those of the file where it has more digits.
-An exact value is never changed without --replace: those that differ are counted, and the exit code is 3. A server may
-run meanwhile, and sees it within a second.
+  about: `A file that was altered, whose end is missing, or that has days after tomorrow is refused as a whole. New values are
+stored with the instant that the file says, and the days that it knows are known here. Rounded values become those of
+the file where it has more digits. An exact value is never changed without --replace: those that differ are counted,
+and the exit code is 3. A server may run meanwhile, and sees it within a second.
 With --bccr FILE is one that the central bank's website hands out, an .xlsx or the same as CSV: a row for each day, a
 column for each day, or the days of the year by years. The titles say which indicator it is of, else --indicator. Only
 days that it has are known then, and its values are rounded to the decimals that it shows.`,

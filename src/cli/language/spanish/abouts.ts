@@ -26,10 +26,11 @@ export const ABOUTS: Abouts = {
 En CSV, los días que se conocen están en líneas que empiezan con #. La última línea tiene la cantidad de valores y el
 SHA-256 de todas las líneas anteriores: así cambista import sabe si un archivo está completo. El servidor puede seguir
 en marcha.`,
-  import: `Un archivo alterado, o al que le falta el final, se rechaza por completo. Los valores nuevos se guardan con el instante
-que dice el archivo, y los días que él conoce se conocen aquí. Los valores redondeados pasan a ser los del archivo
-donde este tiene más dígitos. Un valor exacto nunca cambia sin --replace: los que difieren se cuentan, y el código de
-salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un segundo.
+  import: `Un archivo alterado, al que le falta el final, o con días posteriores a mañana, se rechaza por completo. Los valores
+nuevos se guardan con el instante que dice el archivo, y los días que él conoce se conocen aquí. Los valores
+redondeados pasan a ser los del archivo donde este tiene más dígitos. Un valor exacto nunca cambia sin --replace: los
+que difieren se cuentan, y el código de salida es 3. El servidor puede seguir en marcha, y lo ve en menos de un
+segundo.
 Con --bccr, ARCHIVO es uno de los que da el sitio web del Banco Central, un .xlsx o lo mismo en CSV: una fila por día,
 una columna por día, o los días del año por años. Los títulos dicen de qué indicador es; si no, --indicator. Entonces se
 conocen solo los días que tiene, y sus valores están redondeados a los decimales que muestra.`,

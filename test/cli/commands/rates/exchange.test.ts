@@ -129,14 +129,26 @@ const bad: [title: string, change: (text: string) => string, words: RegExp][] = 
     (text) => again(text.replaceAll('USD/CRC,compra', 'USD/CRC,venta')),
     /is USD\/CRC compra here/,
   ],
+  [
+    'with a value after tomorrow',
+    (text) => again(text.replace(/(\nbccr,1,317,USD\/CRC,compra,)[^,]+(,[^\n]+\n)(?=#)/, '$12901-01-01$2')),
+    /series 317 of bccr has a value of 2901-01-01, which is after tomorrow, \d{4}-\d\d-\d\d: nothing was imported/,
+  ],
+  [
+    'with covered days after tomorrow',
+    (text) => again(text.replace(/(# covered,bccr,2,318,USD\/CRC,venta,2026-01-11),[-\d]+/, '$1,2901-01-01')),
+    /series 318 of bccr has covered days up to 2901-01-01, which is after tomorrow, .*: nothing was imported; cambista rates discard --after .* removes/,
+  ],
 ]
 for (const [title, change, words] of bad) {
   test(`a file ${title} is refused as a whole`, async () => {
     const text = await exported(`${title}.csv`)
     const changed = file(`${title}-bad.csv`)
     writeFileSync(changed, change(text))
+    assert.notEqual(readFileSync(changed, 'utf8'), text)
+    const dry = await imported(changed, '--dry-run')
     const end = await imported(changed)
-    assert.equal(end.code, 1)
+    assert.deepEqual([dry.code, end.code, dry.err], [1, 1, end.err])
     assert.match(end.err, words)
     assert.deepEqual(await other.json('/api/v1/rates'), [])
   })
