@@ -1,6 +1,7 @@
 // The settings of the providers, from options, files and the environment.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { VERSION } from '../assets.ts'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
 import { PROVIDERS } from '../providers/list.ts'
@@ -38,26 +39,81 @@ export function settingsOfProviders(
   })
 }
 
+/** A warning about the file of a provider's token, for the log. */
+export type TokenWarning = { event: string; file: string; hint: string }
+
+/**
+ * Returns a warning for a token file that is missing, empty, or readable by other users; undefined: there is none, or
+ * it is well. systemd guards the files of CREDENTIALS_DIRECTORY by an access list, which their mode does not show.
+ */
+export function tokenFileWarning(
+  { settings: { token } }: Provider,
+  options: Given,
+  env: Environment,
+): TokenWarning | undefined {
+  const file = token && tokenFile(token, options)
+  if (!file) return undefined
+  const content = readTokenFile(file)
+  const { name } = token
+  if ('error' in content) return { ...unreadableEvent(name, content.error), file }
+  if (content.token === '') return { event: emptyMessage(name), file, hint: WRITE_TOKEN }
+  const mode = statSync(file).mode & 0o777
+  if ((mode & 0o077) === 0 || dirname(file) === env.CREDENTIALS_DIRECTORY) return undefined
+  const event = `the file of ${name} can be opened by other users (mode ${mode.toString(8).padStart(4, '0')})`
+  return { event, file, hint: `chmod 600 ${file}` }
+}
+
 function tokenReader(setting: TokenSetting, options: Given, env: Environment): () => string | undefined {
-  const given = options[named(setting)]
-  const file = given === undefined || given === '' ? undefined : String(given)
-  const atStart = file === undefined ? undefined : tokenIn(file)
+  const file = tokenFile(setting, options)
+  const atStart = file === undefined ? undefined : readTokenFile(file)
   const variable = tokenVariables(setting).token
-  return () => (file !== undefined && tokenNow(file, atStart, setting)) || env[variable]?.trim() || undefined
+  return () =>
+    (file !== undefined && currentToken(file, atStart, setting)) || env[variable]?.trim() || undefined
 }
 
-function tokenNow(file: string, atStart: string | Error | undefined, { name }: TokenSetting): string {
-  const token = tokenIn(file)
-  if (typeof token === 'string') return token
-  if (codeOf(token) === 'EACCES' && typeof atStart === 'string') return atStart
-  throw new AppError('failed', `cannot read ${name}: ${reasonOf(token)}`, { cause: token })
+function tokenFile(setting: TokenSetting, options: Given): string | undefined {
+  const path = options[named(setting)]
+  return path === undefined || path === '' ? undefined : String(path)
 }
 
-/** The token in a file, empty if there is none in it, or why it cannot be read. */
-function tokenIn(file: string): string | Error {
+type TokenFile =
+  /** Empty: nothing is in the file. Undefined: nothing but comments is, as `service install` writes it. */
+  { token: string | undefined } | { error: unknown }
+
+/** @throws AppError `failed` for a file that cannot be read or is empty: a mistake must not store rounded values */
+function currentToken(
+  file: string,
+  atStart: TokenFile | undefined,
+  { name }: TokenSetting,
+): string | undefined {
+  let content = readTokenFile(file)
+  if ('error' in content && codeOf(content.error) === 'EACCES' && atStart) content = atStart
+  if ('error' in content) {
+    const { error } = content
+    throw new AppError('failed', `cannot read ${name}: ${reasonOf(error)}`, { cause: error })
+  }
+  if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
+  return content.token
+}
+
+const WRITE_TOKEN = 'write the token into it, or leave the option out'
+
+function emptyMessage(name: string): string {
+  return `the file of ${name} is empty`
+}
+
+function unreadableEvent(name: string, error: unknown): { event: string; hint: string } {
+  return { event: `cannot read ${name}`, hint: reasonOf(error) }
+}
+
+function readTokenFile(file: string): TokenFile {
   try {
-    return readFileSync(file, 'utf8').trim()
+    const lines = readFileSync(file, 'utf8')
+      .trim()
+      .split(/\s*\n\s*/)
+    const token = lines.filter((line) => !line.startsWith('#')).join('\n')
+    return { token: token === '' && lines[0] !== '' ? undefined : token }
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return { error }
   }
 }

@@ -13,7 +13,7 @@ import type { OptionValues } from '../option-values.ts'
 import { WHOLE_PLACE } from '../place/options.ts'
 import { refuseBackups } from '../place/place.ts'
 import { PROVIDER_OPTIONS, SCHEDULE_OPTIONS } from '../provider-options.ts'
-import { cronOf, settingsOfProviders } from '../provider-settings.ts'
+import { cronOf, settingsOfProviders, tokenFileWarning } from '../provider-settings.ts'
 import { unknownSettings } from '../setting-names.ts'
 import { terminalLog } from '../terminal-log.ts'
 import { collectWhenIdle } from './idle-collection.ts'
@@ -95,6 +95,11 @@ export const serve = command({
     log.info('listening', { url, metrics, also, data, version: VERSION })
     for (const provider of PROVIDERS) {
       const { token } = provider.settings
+      const warning = tokenFileWarning(provider, options, terminal.env)
+      if (warning) {
+        const { event, ...fields } = warning
+        log.warn(event, fields)
+      }
       if (!token || hasToken(provider, providerSettings)) continue
       log.warn(token.without, { hint: `cambista serve --help names --${token.option}` })
     }
@@ -123,7 +128,7 @@ function hasToken(provider: Provider, settings: (provider: Provider) => Provider
   try {
     return Boolean(settings(provider).token)
   } catch {
-    return true // what is wrong with the file, the first run says
+    return true // the file is at fault, which a warning of its own says
   }
 }
 

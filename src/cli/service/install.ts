@@ -13,6 +13,7 @@ import {
   type Machine,
   makeDirectory,
   type Owner,
+  rewriteFile,
   runSurely,
   writeOwn,
 } from '../host.ts'
@@ -77,8 +78,7 @@ export function installService(
   const user = ensureUser(counting)
   ensureDirectory(counting, SETTINGS_DIR, { uid: admin.uid, gid: user.gid }, 0o750)
   ensureFile(counting, SETTINGS_FILE, settingsText(), { uid: admin.uid, gid: user.gid }, 0o640)
-  // systemd does not start a unit whose credential is missing.
-  for (const { file } of TOKENS) ensureFile(counting, file, '', admin, 0o600)
+  for (const { file, name } of TOKENS) ensureTokenFile(counting, file, name, admin)
   for (const path of [DATA_DIR, BACKUPS]) ensureDirectory(counting, path, user, 0o700)
   const changed = backupDir !== undefined && turnOnBackups(counting, backupDir, user, dataDir)
   const copied = copyExecutable(counting, EXECUTABLE, executable)
@@ -131,6 +131,19 @@ const NEXT = [
     ({ title, file }) => `  ${title.padEnd(26)} write it into ${file}, then systemctl restart cambista`,
   ),
 ]
+
+/**
+ * systemd does not start a unit whose credential is missing, and an empty file is an error of each sync: a comment in
+ * it means that there is no token yet.
+ */
+function ensureTokenFile(machine: Machine, file: string, name: string, owner: Owner): void {
+  const comment = `# Write ${name} here, in place of this line. Lines that begin with # are no token.\n`
+  const path = join(machine.root, file)
+  if (existsSync(path) && readFileSync(path, 'utf8').trim() === '') {
+    rewriteFile(machine, file, comment)
+    machine.say(`wrote into ${file} that there is no token yet`)
+  } else ensureFile(machine, file, comment, owner, 0o600)
+}
 
 /** Makes the system user, when there is none. @throws AppError `failed` */
 function ensureUser(machine: Machine): Owner {

@@ -14,7 +14,7 @@ export const serviceInstall = command({
   positionals: [],
   summary: 'make this executable a systemd service and start it; again after each upgrade',
   about: `It makes the system user cambista, the data directory /var/lib/cambista, a place for backups /var/backups/cambista,
-the settings /etc/cambista/cambista.env, ${TOKENS.map(({ file, name }) => `an empty file ${file} for ${name}`).join(', ')}, the executable
+the settings /etc/cambista/cambista.env, ${TOKENS.map(({ file, name }) => `${file} for ${name}`).join(', ')}, the executable
 /usr/local/bin/cambista and the unit; it enables and starts the unit, and waits until it is ready. What is there is
 kept: only the executable and the unit are replaced when they differ. From then on every cambista command takes its
 settings from /etc/cambista/cambista.env, so that it works on the service's data.

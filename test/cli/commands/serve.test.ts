@@ -96,6 +96,29 @@ test('root on the data directory of another user becomes that user first', async
   assert.deepEqual([uid, gid, mode & 0o777], [65534, 65534, 0o600])
 })
 
+test('serve warns at its start of a token file that is missing, empty or open to others', async (t) => {
+  const dataDir = temporaryDirectory(t)
+  const file = join(dataDir, 'token')
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', join(dataDir, 'data')]
+  const warnings = async () => {
+    const server = startProgram(t, [...words, '--bccr-token-file', file])
+    await server.says(/no API key yet/)
+    server.child.kill('SIGTERM')
+    assert.equal(await server.ended(), 0)
+    return server.printed.err
+  }
+  assert.match(await warnings(), /warn {2}.*cannot read the bank's token.*ENOENT/)
+  writeFileSync(file, '')
+  assert.match(await warnings(), /warn {2}.*the file of the bank's token is empty/)
+  writeFileSync(file, 'secret')
+  chmodSync(file, 0o644)
+  const open = await warnings()
+  assert.match(open, /warn {2}.*the file of the bank's token can be opened by other users \(mode 0644\)/)
+  assert.doesNotMatch(open, /secret/)
+  chmodSync(file, 0o600)
+  assert.doesNotMatch(await warnings(), /the bank's token/)
+})
+
 test('the token of the bank is never in the arguments, the log or the database', async (t) => {
   const dataDir = temporaryDirectory(t)
   const token = 'secret-token-of-the-bank'

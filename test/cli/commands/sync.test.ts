@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { addDays, todayIn } from '../../../src/dates.ts'
@@ -81,6 +82,16 @@ test('a bank that gives nothing exits with 1', async (t) => {
   assert.equal(end.code, 1)
   assert.match(end.out, /^run 1: error/)
   assert.match(end.out, /Fuera de servicio/)
+})
+
+test('an empty token file is an error of the run, and the website is not read', async (t) => {
+  const { sync, bank, dataDir } = await openBank(t)
+  const file = join(dataDir, '..', 'token')
+  writeFileSync(file, ' \n')
+  const end = await sync('--bccr-token-file', file)
+  assert.equal(end.code, 1, end.out + end.err)
+  assert.match(end.err + end.out, /the file of the bank's token is empty: \/.*\/token/)
+  assert.deepEqual(bank.requests, [])
 })
 
 test('a token file that cannot be read is a clear failure', async (t) => {

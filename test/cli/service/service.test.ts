@@ -68,7 +68,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8)
 }
 
-test('install makes user, directories, settings, an empty token, executable and unit, and says each', (t) => {
+test('install makes user, directories, settings, a token file, executable and unit, and says each', (t) => {
   const { install, at, ran } = machine(t)
   const said = install()
   const made = said.filter((line) => line.startsWith('made ')).map((line) => line.slice(5))
@@ -84,7 +84,7 @@ test('install makes user, directories, settings, an empty token, executable and 
   ])
   const modes = made.slice(1).map((path) => modeOf(at(path)))
   assert.deepEqual(modes, ['750', '640', '600', '700', '700', '755', '644'])
-  assert.equal(readFileSync(at('/etc/cambista/bccr-token'), 'utf8'), '')
+  assert.match(readFileSync(at('/etc/cambista/bccr-token'), 'utf8'), /^# Write the bank's token here, .*\n$/)
   assert.equal(readFileSync(at('/usr/local/bin/cambista'), 'utf8'), 'version 1')
   assert.equal(readFileSync(at(UNIT), 'utf8'), unitText())
   assert.equal(readlinkSync(at('/etc/systemd/system/multi-user.target.wants/cambista.service')), UNIT)
@@ -106,6 +106,16 @@ test('a second install changes nothing and says so; what an administrator wrote 
   assert.match(said[0] ?? '', /^nothing to do: cambista \S+ is installed/)
   assert.equal(said[1], NO_BACKUPS)
   assert.deepEqual(snapshot(root), before)
+})
+
+test('an empty token file of an earlier version gets the comment that there is no token yet', (t) => {
+  const { install, at } = machine(t)
+  install()
+  const file = at('/etc/cambista/bccr-token')
+  const comment = readFileSync(file, 'utf8')
+  writeFileSync(file, '\n')
+  assert.match(install().join('\n'), /wrote into \/etc\/cambista\/bccr-token that there is no token yet/)
+  assert.deepEqual([readFileSync(file, 'utf8'), modeOf(file)], [comment, '600'])
 })
 
 test('an upgrade replaces the executable and the unit, and repairs modes, and nothing else', (t) => {

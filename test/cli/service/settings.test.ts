@@ -139,7 +139,7 @@ test('a token in the environment is above a token file in the settings, and belo
   }
   assert.throws(() => token([], {}), /cannot read the bank's token: ENOENT.*bccr-token/)
   writeFileSync(join(home, 'bccr-token'), '')
-  assert.equal(token([], {}), undefined, 'an empty file is no token')
+  assert.throws(() => token([], {}), /the file of the bank's token is empty: .*bccr-token/)
   writeFileSync(join(home, 'bccr-token'), 'of the file\n')
   writeFileSync(join(home, 'other'), 'of the flag\n')
   assert.equal(token([], {}), 'of the file')

@@ -48,7 +48,7 @@ también junto a un servidor en marcha, y no cambia nada: tipos de cambio y docu
 documentos. En stdout solo hay mensajes; los problemas se dicen en stderr. Un servidor habla MCP por sí mismo en /mcp.
 En cambista manual agents está qué escribir en cada cliente.`,
   'service install': `Crea el usuario de sistema cambista, el directorio de datos /var/lib/cambista, un lugar para respaldos
-/var/backups/cambista, la configuración /etc/cambista/cambista.env, un archivo vacío /etc/cambista/bccr-token para el
+/var/backups/cambista, la configuración /etc/cambista/cambista.env, un archivo /etc/cambista/bccr-token para el
 token del banco, el ejecutable /usr/local/bin/cambista y la unidad; habilita e inicia la unidad, y espera hasta que
 esté lista. Lo que ya existe se conserva: solo el ejecutable y la unidad se reemplazan si son distintos. Desde
 entonces, todo comando de cambista toma su configuración de /etc/cambista/cambista.env, de modo que trabaja con los
