@@ -11,9 +11,11 @@ import { startHousekeeping } from './domain/housekeeping.ts'
 import { keptExportable } from './domain/rates/export.ts'
 import { openPastRates } from './domain/rates/past.ts'
 import { openRateCache } from './domain/rates/rate-cache.ts'
+import { AppError } from './errors.ts'
 import { openHooks } from './hooks/hooks.ts'
 import { openKeyring } from './http/api/auth.ts'
 import type { UploadLimits } from './http/documents/uploads/receive.ts'
+import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { type Log, loggingFailures } from './log.ts'
 import { PROVIDERS } from './providers/list.ts'
@@ -130,6 +132,7 @@ async function openApp(
   keepExportable?.()
   const past = openPastRates(engine.longReads)
   const keyring = await openKeyring(engine, clock, database.memoryAge)
+  if (config.proxies === ANY_ADDRESS && keyring.hasNetworks()) throw new AppError('usage', FORGEABLE_ADDRESS)
   const recordUse = loggingFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
   parts.defer(recordUse)
 

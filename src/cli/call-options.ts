@@ -2,7 +2,7 @@
 
 import { HOOK_EVENTS } from '../domain/hooks/events.ts'
 import { ALLOWED } from '../domain/secrets.ts'
-import { networksFault } from '../http/listener/proxy.ts'
+import { networksFault } from '../http/listener/networks.ts'
 import { quotaFault, quotaOf } from '../sizes.ts'
 import { anything, day, httpUrl, integer, nonEmpty, oneOf, someOf, time } from './option-formats.ts'
 import type { Option } from './option-names.ts'

@@ -3,6 +3,7 @@
 import { BlockList, isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { AppError } from '../errors.ts'
+import { ANY_ADDRESS, FORGEABLE_ADDRESS } from '../http/listener/networks.ts'
 import type { TlsFiles } from '../http/listener/tls.ts'
 import type { AlsoListen, ServerOptions } from '../http/server.ts'
 import type { OptionValues } from './option-values.ts'
@@ -32,6 +33,9 @@ isLoopback.addAddress('::1', 'ipv6')
 type ListenOptions = Pick<OptionValues, (typeof LISTEN_OPTIONS)[number]>
 
 export function listenSettings(options: ListenOptions): ServerOptions {
+  if (options['trust-proxy'] === ANY_ADDRESS && options['open-rates'] !== undefined) {
+    throw new AppError('usage', FORGEABLE_ADDRESS)
+  }
   return {
     host: options.host,
     port: options.port,

@@ -2,9 +2,10 @@
 // texts, the README and the parser are all made from, or compared with, this.
 
 import { originsFault, originsIn } from '../http/api/cors.ts'
-import { openFault, openIn } from '../http/compat/admission.ts'
+import { openIn } from '../http/compat/admission.ts'
+import { networksOrAny, networksOrAnyFault } from '../http/listener/networks.ts'
 import { hostNamesFault, hostNamesIn } from '../http/listener/own-origin.ts'
-import { networksFault, networksOf } from '../http/listener/proxy.ts'
+
 import { FIRST_DAY, PROVIDERS } from '../providers/list.ts'
 import { bytesOf, sizeFault } from '../sizes.ts'
 import { CALL, flag } from './call-options.ts'
@@ -80,8 +81,8 @@ const TABLE = {
   'trust-proxy': {
     value: 'CIDR',
     fallback: undefined,
-    help: 'proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 10.0.0.0/8 or loopback, with commas between',
-    format: { fault: networksFault, read: networksOf },
+    help: 'proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 10.0.0.0/8 or loopback, with commas between, or any',
+    format: { fault: networksOrAnyFault, read: networksOrAny },
   },
   'cors-origin': {
     value: 'ORIGIN',
@@ -99,7 +100,7 @@ const TABLE = {
     value: 'CIDR',
     fallback: undefined,
     help: 'networks whose programs get rates in the shapes of other services without a key, with commas between, or any',
-    format: { fault: openFault, read: openIn },
+    format: { fault: networksOrAnyFault, read: openIn },
   },
   'serve-rounded': flag('answer rounded values in these shapes too, with the header X-Rounded-To'),
   'no-compat': flag('do not answer in the shapes of other services'),

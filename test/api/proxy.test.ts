@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { networksFault, networksOf, peerOf } from '../../src/http/listener/proxy.ts'
+import { networksFault, networksOf } from '../../src/http/listener/networks.ts'
+import { peerOf } from '../../src/http/listener/proxy.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/terminal.ts'
 import { openApp, send } from './support.ts'
@@ -81,8 +82,9 @@ test('a list of proxies is addresses, networks and the word loopback', () => {
     '10.1.2.3',
     '::1',
     '2001:db8::/32,loopback',
-    '0.0.0.0/0',
-    '::/0',
+    '0.0.0.0/1',
+    '2000::/4',
+    '10.0.0.0/8,128.0.0.0/1',
   ]) {
     assert.equal(networksFault(good), undefined, good)
     networksOf(good)

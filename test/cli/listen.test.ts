@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -36,6 +36,27 @@ test('serve takes TLS, proxies, origins and a port for the metrics, as flags and
   assert.match(await (await fetch(metrics ?? '')).text(), /route="\/healthz",status="200"} 1\n/)
   program.child.kill('SIGTERM')
   assert.equal(await program.ended(), 0)
+})
+
+test('--trust-proxy any beside --open-rates or a key with a network ends the start as wrong usage', async (t) => {
+  const dir = temporaryDirectory(t)
+  const dataDir = join(dir, 'data')
+  const serve = (...words: string[]) =>
+    runCommand(['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, ...words])
+  const forged =
+    /--trust-proxy any lets everybody forge the address that --open-rates and the --network of a key go by/
+  const open = await serve('--trust-proxy', 'any', '--open-rates', '10.0.0.0/8')
+  assert.deepEqual([open.code, forged.test(open.err)], [2, true], open.err)
+  const token = join(dir, 'token')
+  writeFileSync(token, 'A1B2C3D4E5')
+  const network = ['--secret-from', token, '--network', '10.0.0.0/8', '--data-dir', dataDir]
+  assert.equal((await runCommand(['key', 'create', 'pos', ...network])).code, 0)
+  const keyed = await serve('--trust-proxy', 'any')
+  assert.deepEqual([keyed.code, forged.test(keyed.err)], [2, true], keyed.err)
+  await runCommand(['key', 'revoke', 'pos', '--data-dir', dataDir])
+  const words = ['serve', '--port', '0', '--no-scheduler', '--data-dir', dataDir, '--trust-proxy', 'any']
+  const started = startProgram(t, words)
+  await started.says(/listening/)
 })
 
 test('serve listens on an address of IPv6 that is written as in a URL', async (t) => {

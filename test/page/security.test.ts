@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
-import { networksOf } from '../../src/http/listener/proxy.ts'
+import { networksOf } from '../../src/http/listener/networks.ts'
 import { EVIL, openProxy, openWebsite, RESOLVED } from './attacker.ts'
 import {
   assertClean,

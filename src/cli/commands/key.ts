@@ -3,6 +3,7 @@ import { todayIn } from '../../dates.ts'
 import { rotateKey } from '../../domain/rotation.ts'
 import { hashOfSecret, makeSecret } from '../../domain/secrets.ts'
 import { AppError, reasonOf } from '../../errors.ts'
+import { wideNetworksFault } from '../../http/listener/networks.ts'
 import {
   type ApiKeyRow,
   findActiveApiKeyByName,
@@ -85,6 +86,8 @@ function bankToken(options: {
     const why = 'such tokens are known to others, so one is good from its own network alone'
     throw new AppError('usage', `--network is missing: ${why}`)
   }
+  const fault = wideNetworksFault(network)
+  if (fault !== undefined) throw new AppError('usage', `--network ${fault}`)
   return { secret: secretIn(file), network }
 }
 

@@ -66,6 +66,8 @@ export type Keyring = {
   hashOf(kind: 'key' | 'token', id: number): string | undefined
   /** Whether there is no key that is let in. */
   hasNoKey(): boolean
+  /** Whether a key that is let in is good from its network alone. */
+  hasNetworks(): boolean
   /** Reads keys and tokens again, after another process changed them. */
   refresh(): Promise<void>
   /** Writes down which were used since the last time. */
@@ -154,6 +156,7 @@ export async function openKeyring(
       return found && !isOver(found) ? hash : undefined
     },
     hasNoKey: () => keys.known.values().every(isOver),
+    hasNetworks: () => keys.known.values().some((key) => key.network !== null && !isOver(key)),
     refresh,
     async recordUse() {
       const used = [...taken(keys), ...taken(tokens)]

@@ -6,36 +6,19 @@ import type { BlockList } from 'node:net'
 import type { H3Event } from 'h3'
 import type { Clock } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import type { Side } from '../../store/tables.ts'
 import { type ApiKey, type Keyring, NOT_FOR_URLS } from '../api/auth.ts'
 import { nodeOf } from '../api/send.ts'
 import { keyInPath, keyInQuery } from '../api/url-key.ts'
 import { createWrongSecrets } from '../credentials/wrong-secrets.ts'
-import {
-  clientBehind,
-  clientOf,
-  isAmong,
-  isForwarded,
-  isLocal,
-  isLoopback,
-  networksFault,
-  networksOf,
-  peerOf,
-} from '../listener/proxy.ts'
+import { ANY_ADDRESS, FORGEABLE_ADDRESS, isAmong, networksOf } from '../listener/networks.ts'
+import { clientBehind, clientOf, isForwarded, isLocal, isLoopback, peerOf } from '../listener/proxy.ts'
 
 /** Networks whose clients need no key; `any`: all. */
 export type OpenNetworks = BlockList | 'any'
 
-const EVERYBODY = /(^|,)\s*[^,]*\/0+\s*(,|$)/
-
-/** Says what is wrong with a list of networks to open; undefined: nothing. */
-export function openFault(text: string): string | undefined {
-  if (text === 'any') return undefined
-  if (EVERYBODY.test(text)) return 'names every address there is: say any, if that is meant'
-  return networksFault(text)
-}
-
-/** The networks of such a list. */
+/** The networks that a list or the word any opens. */
 export function openIn(text: string): OpenNetworks {
   return text === 'any' ? 'any' : networksOf(text)
 }
@@ -43,6 +26,7 @@ export function openIn(text: string): OpenNetworks {
 export type AdmissionDeps = {
   keyring: Keyring
   clock: Clock
+  log: Log
   open: OpenNetworks | undefined
   /** Proxies whose X-Forwarded-For is believed. */
   proxies: BlockList | undefined
@@ -61,8 +45,14 @@ const NO_KEY = 'Missing or invalid key'
 export const NO_KEY_SENT = 'no key sent'
 
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { keyring, clock, open, proxies } = deps
+  const { keyring, clock, log, open, proxies } = deps
   const wrong = createWrongSecrets(clock, { aMinute: WRONG_A_MINUTE, message: TOO_MANY })
+  const forgeable = new Set<string>()
+  const warnOfForgery = (name: string) => {
+    if (forgeable.has(name)) return
+    forgeable.add(name)
+    log.warn('a key with a network is rejected', { key: name, reason: FORGEABLE_ADDRESS })
+  }
   return (event, inBody) => {
     const { req } = nodeOf(event)
     const sent = secretOf(event, inBody)
@@ -73,6 +63,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         throw new AppError('unauthorized', NO_KEY, { details: NO_KEY_SENT })
       }
       const key = keyring.checkKey(sent.secret)
+      if (key.network !== null && proxies === ANY_ADDRESS) warnOfForgery(key.name)
       checkPlace(key, sent.isHeader, inBody !== undefined, (network) => isInside(req, network, proxies))
       event.context.key = key.name
       return { side: key.side }
@@ -100,6 +91,7 @@ export function bringsKey(event: H3Event, inBody?: string | null): boolean {
 /** Whether a request comes from one of the networks: by its socket, or by what a trusted proxy says of it. */
 export function isInside(req: IncomingMessage, open: OpenNetworks, proxies: BlockList | undefined): boolean {
   if (open === 'any') return true
+  if (proxies === ANY_ADDRESS) return false // whoever asks may name any address
   const peer = peerOf(req)
   const isProxied = proxies !== undefined && isAmong(peer, proxies)
   if (!isProxied && isForwarded(req)) return false

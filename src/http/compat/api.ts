@@ -45,7 +45,7 @@ const REFUSALS = {
 
 export function compatApis({ keyring, database, proxies, open, scheduler, ...own }: CompatDeps): Api[] {
   const { clock, log } = own
-  const admission = createAdmission({ keyring, clock, proxies, open })
+  const admission = createAdmission({ keyring, clock, log, proxies, open })
   const deps: ShapeDeps = {
     ...own,
     answers: createAnswerCache(),

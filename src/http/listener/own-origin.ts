@@ -5,7 +5,8 @@
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP } from 'node:net'
 import { AppError } from '../../errors.ts'
-import { HOST, isAmong, isLocal, peerOf, schemeOf } from './proxy.ts'
+import { isAmong } from './networks.ts'
+import { HOST, isLocal, peerOf, schemeOf } from './proxy.ts'
 
 export type OwnNames = {
   /** The names that the server is asked by, beside its addresses and `localhost`. */

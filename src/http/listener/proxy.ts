@@ -3,39 +3,17 @@
 // (http/compat/admission.ts).
 
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { isAmong, networksOf } from './networks.ts'
 
 /** A host as a request may name it, with its port or without. */
 export const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-const LOOPBACK = ['127.0.0.0/8', '::1/128']
 const FORWARDING =
   /^(forwarded|via|x-real-ip|x-forwarded-\w+|x-client-ip|x-cluster-client-ip|cf-connecting-ip|true-client-ip)$/
 
 const loopback = networksOf('loopback')
-
-/** The addresses that a list such as `loopback,10.0.0.0/8` names; it must have no fault. */
-export function networksOf(text: string): BlockList {
-  const list = new BlockList()
-  for (const network of networksIn(text)) {
-    const [address = '', prefix] = network.split('/')
-    const family = familyOf(address)
-    list.addSubnet(address, prefix === undefined ? bitsOf(address) : Number(prefix), family)
-  }
-  return list
-}
-
-/** Says which part of such a list is none; undefined: all are right. */
-export function networksFault(text: string): string | undefined {
-  const wrong = networksIn(text).find((network) => {
-    const [address = '', prefix = '0', ...rest] = network.split('/')
-    return !isIP(address) || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bitsOf(address) || rest.length > 0
-  })
-  return wrong === undefined
-    ? undefined
-    : `must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: ${JSON.stringify(wrong)} is none`
-}
 
 /** The address of the client, before the proxies that are trusted. */
 export function clientOf(peer: string, req: IncomingMessage, proxies: BlockList): string {
@@ -94,15 +72,6 @@ export function isForwarded(req: IncomingMessage): boolean {
   return Object.keys(req.headers).some((name) => FORWARDING.test(name))
 }
 
-function networksIn(text: string): string[] {
-  return text.split(',').flatMap((one) => (one.trim() === 'loopback' ? LOOPBACK : [one.trim()]))
-}
-
-/** Whether an address is in one of the networks. */
-export function isAmong(address: string, list: BlockList): boolean {
-  return isIP(address) !== 0 && list.check(address, familyOf(address))
-}
-
 /** The address of one hop; some proxies write its port too. */
 function addressIn(hop: string): string | undefined {
   const [, bracketed, v4] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(hop) ?? []
@@ -114,13 +83,4 @@ function addressIn(hop: string): string | undefined {
 function plain(address: string): string {
   const v4 = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : ''
   return isIP(v4) === 4 ? v4 : address
-}
-
-// Of what is an address, by its colons: to ask isIP again would have Node compile its pattern of IPv6, 3 ms of each start.
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return address.includes(':') ? 'ipv6' : 'ipv4'
-}
-
-function bitsOf(address: string): number {
-  return familyOf(address) === 'ipv6' ? 128 : 32
 }

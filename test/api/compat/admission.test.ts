@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { hashOfSecret } from '../../../src/domain/secrets.ts'
-import { networksOf } from '../../../src/http/listener/proxy.ts'
+import { ANY_ADDRESS, networksOf } from '../../../src/http/listener/networks.ts'
 import { insertApiKey } from '../../../src/store/api-keys.ts'
 import type { KeyKind, Side } from '../../../src/store/tables.ts'
 import { asOtherProcess, openApp, send } from '../support.ts'
@@ -93,6 +93,22 @@ test('a token of the bank counts as near only by what its own connection or a tr
   assert.equal(await isServed(behind, { 'X-Forwarded-For': '192.0.2.7' }), true)
   assert.equal(await isServed(behind, { 'X-Forwarded-For': '203.0.113.9' }), false)
   assert.equal(await isServed(behind), false, 'the proxy for itself')
+})
+
+test('behind proxies that are any address a key with a network is rejected, and the log says why', async (t) => {
+  const own = await startTestApp(t, {
+    listen: { compat: { open: undefined, serveRounded: false }, proxies: ANY_ADDRESS },
+  })
+  await own.sync()
+  await addKey(own, 'BANKTOKEN1', 'bank', 'venta', '127.0.0.0/8,192.0.2.0/24,2001:db8::/48')
+  const legacy = `${ASMX}/ObtenerIndicadoresEconomicosXML?${parameters({ Token: 'BANKTOKEN1' })}`
+  for (const headers of [{}, ...['192.0.2.7', '2001:db8::1'].map((of) => ({ 'X-Forwarded-For': of }))]) {
+    const { body } = await send(own.app.url + legacy, { headers })
+    assert.match(body, /xsi:nil/, JSON.stringify(headers))
+  }
+  const lines = own.logged.filter((line) => line.includes('a key with a network is rejected'))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /"key":"BANKTOKEN1".*--trust-proxy any lets everybody forge/)
 })
 
 test('two keys with different sides on one URL never get the answer of the other', async () => {

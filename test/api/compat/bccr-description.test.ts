@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { networksOf } from '../../../src/http/listener/proxy.ts'
+import { networksOf } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { send, withinASecond } from '../support.ts'
 import {

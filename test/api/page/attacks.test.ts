@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networksOf } from '../../../src/http/listener/proxy.ts'
+import { networksOf } from '../../../src/http/listener/networks.ts'
 import { startTestApp } from '../../support/app.ts'
 import { makeDirectory, runJson } from '../../support/company.ts'
 import { exchange, openApp, withinASecond } from '../support.ts'

@@ -56,6 +56,18 @@ for (const [title, words, code, message] of [
     /--network must be addresses or networks/,
   ],
   [
+    'a network of the whole internet',
+    ['--secret-from', 'FILE', '--network', '0.0.0.0/1,128.0.0.0/1'],
+    2,
+    /--network names the whole internet/,
+  ],
+  [
+    'a network of half the internet',
+    ['--secret-from', 'FILE', '--network', '0.0.0.0/1'],
+    2,
+    /--network must be private networks, or at most 65,536 IPv4 addresses .*: 0\.0\.0\.0\/1 is larger/,
+  ],
+  [
     'a token for URLs',
     ['--secret-from', 'FILE', '--network', '10.0.0.0/8', '--in-url'],
     2,

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { collectGarbage } from '../../../src/cli/commands/idle-collection.ts'
-import { clientOf, networksOf } from '../../../src/http/listener/proxy.ts'
+import { networksOf } from '../../../src/http/listener/networks.ts'
+import { clientOf } from '../../../src/http/listener/proxy.ts'
 
 test('an address that is kept does not keep the header that it was in', () => {
   const proxies = networksOf('loopback')

@@ -30,7 +30,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
   'tls-key':
     'llave privada del certificado; tantas como certificados y en el mismo orden; en la variable, separadas por comas',
   'trust-proxy':
-    'proxies en cuyos X-Forwarded-For, -Proto y -Host se confía, por ejemplo 10.0.0.0/8 o loopback, separados por comas',
+    'proxies en cuyos X-Forwarded-For, -Proto y -Host se confía, por ejemplo 10.0.0.0/8 o loopback, separados por comas, o any para todos',
   'cors-origin':
     'sitios web que pueden llamar desde un navegador, por ejemplo https://erp.example.com, separados por comas, o * para cualquiera',
   'host-name':

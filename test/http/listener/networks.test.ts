@@ -1,0 +1,95 @@
+// Lists of networks: the whole internet is a word of its own, and a secret that others know has narrow ones.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  ANY_ADDRESS,
+  isAmong,
+  networksFault,
+  networksOrAny,
+  networksOrAnyFault,
+  wideNetworksFault,
+} from '../../../src/http/listener/networks.ts'
+
+test('a list that is the whole internet says to write any, in one network or in pieces', () => {
+  for (const everybody of [
+    '0.0.0.0/0',
+    '10.1.2.3/0',
+    '::/0',
+    '0.0.0.0/1,128.0.0.0/1',
+    '128.0.0.0/1, 10.0.0.0/8 ,0.0.0.0/1',
+    '0.0.0.0/2,64.0.0.0/2,128.0.0.0/2,192.0.0.0/3',
+    '::/1,8000::/1',
+    '2000::/3',
+    '2000::/4,3000::/4',
+    '::ffff:0:0/96',
+    '::ffff:0.0.0.0/97,128.0.0.0/1',
+    '::/2',
+  ]) {
+    for (const fault of [networksFault, networksOrAnyFault]) {
+      assert.equal(fault(everybody), 'names the whole internet: write any, if that is meant', everybody)
+    }
+  }
+  for (const part of [
+    '0.0.0.0/1',
+    '0.0.0.0/1,128.0.0.0/2',
+    '2000::/4',
+    '10.0.0.0/8,fc00::/7',
+    '::ffff:0:0/97',
+  ]) {
+    assert.equal(networksFault(part), undefined, part)
+  }
+})
+
+test('any is the whole list, and only where it is taken', () => {
+  assert.equal(networksOrAnyFault('any'), undefined)
+  assert.equal(networksOrAny('any'), ANY_ADDRESS)
+  assert.notEqual(networksOrAny('10.0.0.0/8'), ANY_ADDRESS)
+  assert.deepEqual(
+    ['1.2.3.4', '2001:db8::1'].map((address) => isAmong(address, ANY_ADDRESS)),
+    [true, true],
+  )
+  assert.match(networksFault('any') ?? '', /"any" is none$/)
+  assert.match(networksOrAnyFault('any,10.0.0.0/8') ?? '', /"any" is none$/)
+})
+
+test('networks of a known secret are private, or have 65,536 addresses or a /48 at most', () => {
+  for (const narrow of [
+    'loopback',
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.7.1',
+    '100.64.0.0/10',
+    '169.254.0.0/16',
+    'fc00::/7',
+    'fd12:3456::/32',
+    'fe80::/10',
+    '::ffff:10.0.0.0/104',
+    '203.0.0.0/16',
+    '2001:db8:7::/48',
+    Array.from({ length: 16 }, (_, at) => `200.${at}.0.0/16`).join(','),
+  ]) {
+    assert.equal(networksFault(narrow), undefined, narrow)
+    assert.equal(wideNetworksFault(narrow), undefined, narrow)
+  }
+  const cases: [string, string?][] = [
+    ['0.0.0.0/1'],
+    ['8.0.0.0/8'],
+    ['203.0.0.0/15'],
+    ['10.0.0.0/7'],
+    ['172.16.0.0/11'],
+    ['100.64.0.0/9'],
+    ['10.0.0.0/8,203.0.0.0/15', '203.0.0.0/15'],
+    ['2001:db8::/47'],
+    ['fc00::/6'],
+    ['::/48'], // Node finds every IPv4 address in it
+    ['::ffff:8.8.0.0/111'],
+  ]
+  for (const [wide, network = wide] of cases) {
+    const fault = wideNetworksFault(wide) ?? ''
+    assert.match(fault, /^must be private networks, or at most 65,536 IPv4 addresses/, wide)
+    assert.ok(fault.endsWith(`: ${network} is larger`), fault)
+  }
+  const many = Array.from({ length: 17 }, (_, at) => `10.0.0.${at}`).join(',')
+  assert.equal(wideNetworksFault(many), 'must be at most 16 networks, and 17 are given')
+})
