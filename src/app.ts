@@ -216,7 +216,7 @@ async function openApp(
   const server = await startServer(deps, config)
   parts.defer(() => server.close())
   if (isAlone) {
-    writeServerAddress(dataDir, server.url)
+    writeServerAddress(dataDir, server.url, { minFree: limits.minFree, backup: config.backup })
     parts.defer(() => forgetServerAddress(dataDir))
   }
   scheduler.start()

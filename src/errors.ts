@@ -41,6 +41,7 @@ export type Advice =
   | { about: 'failed-sync' }
   /** What is stored of days after this one cannot be true. */
   | { about: 'later-days'; after: string }
+  | { about: 'first-sync' }
   /** Rounded values are read again with a token, which goes by this name and is given with this option. */
   | { about: 'token'; name: string; option: string }
   /** What a repair mends while no server runs. */

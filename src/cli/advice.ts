@@ -115,6 +115,8 @@ function adviceText(advice: Advice): string {
       return ' (cambista directory import changes what is there)'
     case 'days':
       return advice.again ? `: ${syncOf(advice)} reads it again` : `; ${syncOf(advice)} asks for it`
+    case 'first-sync':
+      return ': cambista sync fetches them, and so does a server by itself unless it has --no-scheduler'
     case 'failed-sync':
       return ': cambista sync says why'
     case 'later-days':

@@ -1,16 +1,25 @@
-// Where the server of a data directory is to be found, for commands beside it: a file that it writes when it listens. It
-// means nothing unless the lock of the server is held.
+// Where the server of a data directory is to be found, and the settings of it that commands beside it go by: a file that
+// it writes when it listens, a line each. It means nothing unless the lock of the server is held.
 
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { codeOf } from '../errors.ts'
 
 const FILE = 'serve.url'
 
+export type ServerSettings = {
+  /** Disk space that uploads leave free. */
+  minFree: number
+  /** Where nightly backups go, and when; undefined: nowhere. */
+  backup?: { dir: string; cron: string } | undefined
+}
+
 /** Written by the holder of the lock. */
-export function writeServerAddress(dataDir: string, url: string): void {
+export function writeServerAddress(dataDir: string, url: string, { minFree, backup }: ServerSettings): void {
   removeServerAddress(dataDir)
-  writeFileSync(join(dataDir, FILE), `${url}\n`, { flag: 'wx', mode: 0o600 })
+  const own = backup && { dir: resolve(backup.dir), cron: backup.cron } // a command may run in another directory
+  const settings: ServerSettings = { minFree, backup: own }
+  writeFileSync(join(dataDir, FILE), `${url}\n${JSON.stringify(settings)}\n`, { flag: 'wx', mode: 0o600 })
 }
 
 export function removeServerAddress(dataDir: string): void {
@@ -30,8 +39,18 @@ export function forgetServerAddress(dataDir: string): void {
 
 /** Undefined: there is none. */
 export function readServerAddress(dataDir: string): string | undefined {
+  return readLines(dataDir)?.[0]
+}
+
+/** Undefined: there are none, or the server is of a version that wrote none. */
+export function readServerSettings(dataDir: string): ServerSettings | undefined {
+  const [, settings] = readLines(dataDir) ?? []
+  return settings ? JSON.parse(settings) : undefined
+}
+
+function readLines(dataDir: string): string[] | undefined {
   try {
-    return readFileSync(join(dataDir, FILE), 'utf8').trim()
+    return readFileSync(join(dataDir, FILE), 'utf8').trim().split('\n')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error

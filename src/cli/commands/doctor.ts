@@ -1,16 +1,19 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
-import type { Examination } from '../../domain/doctor/examination.ts'
+import type { DoctorRequest, Examination } from '../../domain/doctor/examination.ts'
 import type { SharedRequest } from '../../domain/doctor/shared.ts'
 import { AppError } from '../../errors.ts'
 import { PROVIDERS } from '../../providers/list.ts'
+import { isServed } from '../../store/backup/data-dir-files.ts'
 import { openContents } from '../../store/blobs/open.ts'
 import { openEngine } from '../../store/open-engine.ts'
 import type { Place } from '../../store/place.ts'
+import { readServerSettings } from '../../store/server-address.ts'
 import { inWords } from '../advice.ts'
 import { command, printResult } from '../command.ts'
 import { becomeOwnerOf } from '../data-dir.ts'
+import type { OptionValues } from '../option-values.ts'
 import { WHOLE_PLACE } from '../place/options.ts'
 import { progressOf } from '../progress.ts'
 
@@ -20,8 +23,8 @@ export const doctor = command({
   name: 'doctor',
   positionals: [],
   summary: 'check the data directory: database, documents, rates, permissions, space, backups',
-  about: `It only looks, and may run beside the server. A line for each finding, and exit code 1 if there is any; notes are only
-worth knowing. Every document is read, so it takes its time; beside a database that nodes share, only with --read-all, and
+  about: `It only looks, and may run beside the server, whose settings it goes by unless a flag says otherwise. A line for each
+finding, and exit code 1 if there is any; notes are only worth knowing. Every document is read, so it takes its time; beside a database that nodes share, only with --read-all, and
 else it is looked whether each is there.
 
 --repair first removes what a crash left: contents that belong to no document, and temporary files, as a start of the
@@ -39,10 +42,9 @@ stopped. What nodes share they tidy up themselves.`,
   ],
   changesData: false,
   example: 'cambista doctor --data-dir /var/lib/cambista',
-  async run({ options, terminal, place: placeOf }) {
+  async run({ options, flags, terminal, place: placeOf }) {
     const place = placeOf()
     const dataDir = resolve(options['data-dir'])
-    const backupDir = options['backup-dir']
     becomeOwnerOf(place)
     let repaired: Repaired | undefined
     if (options.repair && place.database !== undefined) {
@@ -64,9 +66,8 @@ stopped. What nodes share they tidy up themselves.`,
         ? examine({
             dataDir,
             clock: () => new Date(),
-            minFree: options['min-free'],
+            ...settingsFor(dataDir, options, flags),
             zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-            backup: !backupDir ? undefined : { dir: backupDir, cron: options['backup-cron'] },
             ...common,
           })
         : lookAtShared(place, { ...common, readAll: options['read-all'], hookKey: place.hookKey })
@@ -86,6 +87,22 @@ stopped. What nodes share they tidy up themselves.`,
     return findings.length === 0 ? 0 : 1
   },
 })
+
+/** Flags win over the settings of the server that runs on the data directory, and those over this command's own. */
+function settingsFor(
+  dataDir: string,
+  options: Pick<OptionValues, 'min-free' | 'backup-dir' | 'backup-cron'>,
+  flags: readonly string[],
+): Pick<DoctorRequest, 'minFree' | 'backup'> {
+  const server = isServed(dataDir) ? readServerSettings(dataDir) : undefined
+  const isOwn = (name: string) => server === undefined || flags.includes(name)
+  const dir = isOwn('backup-dir') ? options['backup-dir'] : server?.backup?.dir
+  const cron = isOwn('backup-cron') ? undefined : server?.backup?.cron
+  return {
+    minFree: isOwn('min-free') ? options['min-free'] : (server?.minFree ?? options['min-free']),
+    backup: !dir ? undefined : { dir, cron: cron ?? options['backup-cron'] },
+  }
+}
 
 /** Changes nothing, not even an older schema: the error says so. */
 async function lookAtShared(

@@ -7,6 +7,7 @@ import { VERSION } from '../../assets.ts'
 import { TIME_ZONE } from '../../dates.ts'
 import { AppError, reasonOf } from '../../errors.ts'
 import { previousTime } from '../../schedule.ts'
+import { sizeText } from '../../sizes.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
 import { readManifest } from '../../store/backup/manifest.ts'
 import { findBackup } from '../../store/backup/set.ts'
@@ -15,13 +16,14 @@ import { removeOrphans } from '../../store/blobs/orphans.ts'
 import { isBlobNamed } from '../../store/documents.ts'
 import type { Examined } from '../../store/engine.ts'
 import { movedNote } from '../../store/move/moved-note.ts'
-import { selectProviders } from '../../store/rates/providers.ts'
+import { type ProviderRow, selectProviders } from '../../store/rates/providers.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
 import { openToRead } from '../../store/sqlite/database-copy.ts'
 import { takeFileLock } from '../../store/sqlite/lock.ts'
 import { removeUnfinishedCopies } from '../../store/sqlite/migration-copy.ts'
 import { SCHEMA_VERSION } from '../../store/sqlite/migrations.ts'
-import { selectLastFinishedRunOf } from '../../store/sync-runs.ts'
+import { selectLastFinishedRunOf, selectNewestRun } from '../../store/sync-runs.ts'
+import type { Db } from '../../store/tables.ts'
 import { examineDirectory } from './directory.ts'
 import type { DoctorRequest, Examination, Report } from './examination.ts'
 import { examineFiles } from './files.ts'
@@ -138,7 +140,7 @@ export async function noteSyncs(
     const row = rows.find((one) => one.code === code)
     const last = row && (await selectLastFinishedRunOf(db, row.id))
     const of = providers.length > 1 ? ` of ${code}` : ''
-    if (!last) report.note(of ? `no sync${of} yet` : 'never synced')
+    if (!last) await reportUnsynced(db, row, of, report)
     else {
       const message = last.message === null ? '' : ` (${last.message})`
       report.note(`last sync${of}: run ${last.id}, ended ${last.finished_at}, ${last.status}${message}`)
@@ -146,10 +148,25 @@ export async function noteSyncs(
   }
 }
 
+/** `of`: names the provider where there are several. */
+async function reportUnsynced(
+  db: Db,
+  row: ProviderRow | undefined,
+  of: string,
+  report: Report,
+): Promise<void> {
+  const never = of ? `no sync${of} yet` : 'never synced'
+  const open = row && (await selectNewestRun(db, row.id))
+  if (open) report.note(`${never}: the first run began at ${open.started_at} and has not ended`)
+  else if (row?.enabled)
+    report.finding('rates', `${never}, so that there are no rates`, { about: 'first-sync' })
+  else report.note(row ? `${never}: ${row.code} is disabled` : never)
+}
+
 async function examineSpace({ dataDir, minFree }: DoctorRequest, report: Report): Promise<void> {
   const free = await freeBytes(dataDir)
-  if (free >= minFree) return report.note(`${free} bytes are free`)
-  report.finding('space', `only ${free} bytes are free: uploads are refused below ${minFree}`)
+  if (free >= minFree) return report.note(`${sizeText(free)} are free`)
+  report.finding('space', `only ${sizeText(free)} are free: uploads are refused below ${sizeText(minFree)}`)
 }
 
 async function examineBackup({ backup, clock }: DoctorRequest, report: Report): Promise<void> {

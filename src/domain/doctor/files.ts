@@ -1,6 +1,7 @@
 // The doctor's look at the files: contents that are missing, altered or left over, and which users may read what.
 
 import { join } from 'node:path'
+import { sizeText } from '../../sizes.ts'
 import { type Entry, isServed, listDataDir } from '../../store/backup/data-dir-files.ts'
 import { blobPath } from '../../store/blobs/place.ts'
 import { faultOfBlob, sizeOfBlob } from '../../store/blobs/transfer.ts'
@@ -70,7 +71,7 @@ async function examineContents(opened: Examined, request: FilesRequest, report: 
     progress?.(sum.count)
   }
   if (sum.lost > SHOWN) report.note(`${sum.lost - SHOWN} more contents are known to be lost`)
-  report.note(`${sum.count} contents of documents, ${sum.bytes} bytes`)
+  report.note(`${sum.count} contents of documents, ${sizeText(sum.bytes)}`)
 }
 
 /** What is known of a lost content. `wrong`: what is wrong with it today; undefined: nothing any more. */
@@ -125,7 +126,10 @@ async function lookAgain(
     if (!opened || (await isNamed(opened, entry.name)) || !(await isThere(entry))) continue
     if (busy && isYoung(entry)) young++
     else
-      report.finding('contents', `content ${entry.name} (${entry.stats.size} bytes) belongs to no document`)
+      report.finding(
+        'contents',
+        `content ${entry.name} (${sizeText(entry.stats.size)}) belongs to no document`,
+      )
   }
   if (busy) {
     const count = young + found.temporary.length

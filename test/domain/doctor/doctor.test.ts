@@ -15,6 +15,7 @@ import { bccr } from '../../../src/providers/bccr/bccr.ts'
 import { locksIn } from '../../../src/store/sqlite/engine.ts'
 import { takeFileLock } from '../../../src/store/sqlite/lock.ts'
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations.ts'
+import { insertRun } from '../../../src/store/sync-runs.ts'
 import { discardRates } from '../../../src/sync/discard.ts'
 import { NOW, openVault, type Vault } from '../../support/backups.ts'
 import { ANA } from '../../support/company.ts'
@@ -28,7 +29,7 @@ async function look(dataDir: string, more: Partial<DoctorRequest> = {}) {
   const found = await examine({
     dataDir,
     clock: () => new Date(),
-    providers: [bccr],
+    providers: [], // of most directories here no rates were ever synchronized
     minFree: 0,
     zone: 'Europe/Berlin',
     backup: undefined,
@@ -70,9 +71,8 @@ test('a healthy data directory has no findings, and notes what is worth knowing'
   const { lines, notes } = await look(vault.dataDir)
   assert.deepEqual(lines, [])
   assert.match(notes, new RegExp(`the schema is ${SCHEMA_VERSION}, as it should be`))
-  assert.match(notes, /never synced/)
   assert.match(notes, /2 contents of documents, 9 bytes/)
-  assert.match(notes, /\d+ bytes are free/)
+  assert.match(notes, /^\d+(\.\d)? [GT]iB are free$/m)
   assert.match(notes, /no nightly backup is set up/)
   assert.match(
     notes,
@@ -280,7 +280,29 @@ test('a file of another user is found', async (t) => {
 test('too little free space is found', async (t) => {
   const vault = await openHealthy(t)
   const { lines } = await look(vault.dataDir, { minFree: 2 ** 52 })
-  assert.match(lines.join(), /^space: only \d+ bytes are free: uploads are refused below 4503599627370496$/)
+  assert.match(lines.join(), /^space: only \d+(\.\d)? [GT]iB are free: uploads are refused below 4096 TiB$/)
+})
+
+test('an enabled provider that was never synced is found, but not while its first run is open', async (t) => {
+  const vault = await openHealthy(t)
+  const synced = async () => {
+    const { lines, notes } = await look(vault.dataDir, { providers: [bccr] })
+    return [lines.join(), /^never synced.*$/m.exec(notes)?.[0]]
+  }
+  assert.deepEqual(await synced(), [
+    'rates: never synced, so that there are no rates: cambista sync fetches them, and so does a server by itself unless it has --no-scheduler',
+    undefined,
+  ])
+  const day = { dateFrom: '2026-03-01', dateTo: '2026-03-25' }
+  const startedAt = '2026-03-25T11:00:00.000Z'
+  await insertRun(vault.db, { providerId: 1, trigger: 'startup', startedAt, ...day })
+  assert.deepEqual(await synced(), [
+    '',
+    `never synced: the first run began at ${startedAt} and has not ended`,
+  ])
+  await vault.db.deleteFrom('sync_runs').execute()
+  await vault.db.updateTable('providers').set({ enabled: 0 }).execute()
+  assert.deepEqual(await synced(), ['', 'never synced: bccr is disabled'])
 })
 
 test('a nightly backup that was not made is found', async (t) => {
@@ -304,7 +326,8 @@ test('a day without a dollar rate inside the covered interval is found, as a ran
   const dataDir = desk.dataDir
   await desk.sync()
   const clock = desk.clock.read
-  const rates = async () => (await look(dataDir, { clock })).lines.filter((line) => line.startsWith('rates'))
+  const rates = async () =>
+    (await look(dataDir, { clock, providers: [bccr] })).lines.filter((line) => line.startsWith('rates'))
   assert.deepEqual(await rates(), [])
   const raw = new Sqlite(join(dataDir, 'cambista.db'))
   t.after(() => raw.close())
@@ -353,7 +376,7 @@ test('each side of the dollar is judged for itself', async (t) => {
   const desk = await openDesk(t)
   await desk.sync()
   desk.bank.publish['318'] = () => undefined
-  const later = { clock: fixedClock('2026-07-02T12:00:00Z').read }
+  const later = { providers: [bccr], clock: fixedClock('2026-07-02T12:00:00Z').read }
   desk.clock.now = new Date('2026-07-02T12:00:00Z')
   await desk.sync()
   const { lines } = await look(desk.dataDir, later)
@@ -368,7 +391,7 @@ test('days that were never asked for, and rounded values, are worth knowing and 
   desk.bank.roundedTo = 2
   await desk.sync()
   await desk.sync({ range: { from: '2025-12-01', to: '2025-12-31' } })
-  const { lines, notes } = await look(desk.dataDir, { clock: desk.clock.read })
+  const { lines, notes } = await look(desk.dataDir, { providers: [bccr], clock: desk.clock.read })
   assert.deepEqual(
     lines.filter((line) => line.startsWith('rates')),
     [],
@@ -385,7 +408,7 @@ test('a dollar rate that is older than two days is found, and none at all once a
   const desk = await openDesk(t)
   await desk.sync()
   const at = async (instant: string) =>
-    (await look(desk.dataDir, { clock: fixedClock(instant).read })).lines.filter((line) =>
+    (await look(desk.dataDir, { providers: [bccr], clock: fixedClock(instant).read })).lines.filter((line) =>
       line.startsWith('rates'),
     )
   assert.deepEqual(await at('2026-03-27T12:00:00Z'), [])
@@ -406,7 +429,7 @@ test('between the chunks of a sync there are no gaps', async (t) => {
   chmodSync(desk.dataDir, 0o700)
   const found: string[] = []
   desk.bank.fault = async () => {
-    const { lines } = await look(desk.dataDir, { clock: desk.clock.read })
+    const { lines } = await look(desk.dataDir, { providers: [bccr], clock: desk.clock.read })
     found.push(...lines.filter((line) => /^(rates|database)/.test(line)))
     return undefined
   }

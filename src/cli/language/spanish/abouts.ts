@@ -69,7 +69,8 @@ máquina y en las de los programas.`,
   healthcheck: `Con --fresh falla también si la compra o la venta del dólar tiene más de dos días de antigüedad, y dice cuántos: es
 para el monitoreo, porque ningún reinicio actualiza los tipos de cambio. Con --url, --tls-cert indica un certificado
 en el que se confía, por ejemplo una copia del que usa el servidor.`,
-  doctor: `Solo revisa, y puede ejecutarse con el servidor en marcha. Imprime una línea por cada problema, y el código de salida
+  doctor: `Solo revisa, y puede ejecutarse con el servidor en marcha, cuya configuración usa salvo que una opción diga otra
+cosa. Imprime una línea por cada problema, y el código de salida
 es 1 si hay alguno; las notas son solo informativas. Se lee cada documento, así que toma su tiempo; con una base de
 datos que varios nodos comparten, solo con --read-all, y si no, se comprueba que cada contenido esté.
 

@@ -243,7 +243,7 @@ test('without hook.key, or with another one, list, test and doctor say what to d
   const { secret } = await runJson<Made>(dataDir, 'hook', 'rotate', '1')
   await runJson(dataDir, 'hook', 'test', '1')
   receiver.verify(secret, receiver.received.at(-1))
-  assert.doesNotMatch((await runCommand(['doctor', ...at])).out, /FINDING/)
+  assert.doesNotMatch((await runCommand(['doctor', ...at])).out, /FINDING {2}hooks/)
 })
 
 test('doctor names a hook that is off, fails, or whose key others may read', async (t) => {

@@ -1,0 +1,64 @@
+// The settings that doctor goes by: those of the running server, unless flags say otherwise.
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { runCommand } from '../../support/terminal.ts'
+
+function open(t: TestContext) {
+  const home = temporaryDirectory(t)
+  const dataDir = join(home, 'data')
+  const doctor = async (...words: string[]) =>
+    (await runCommand(['doctor', '--data-dir', dataDir, ...words], { CAMBISTA_MIN_FREE: '1MiB' })).out
+  const serve = async (...words: string[]) => {
+    const program = startProgram(t, [
+      'serve',
+      '--port',
+      '0',
+      '--no-scheduler',
+      '--data-dir',
+      dataDir,
+      ...words,
+    ])
+    await program.says(/listening/)
+    return program
+  }
+  return { home, dataDir, doctor, serve }
+}
+
+test('doctor goes by the free space and the backups of the running server, and flags win', async (t) => {
+  const { home, doctor, serve } = open(t)
+  const backup = relative(process.cwd(), join(home, 'set'))
+  const server = await serve('--min-free', '4000TiB', '--backup-dir', backup, '--backup-cron', '0 4 * * *')
+  const out = await doctor()
+  assert.match(out, /^FINDING {2}space: only [\d.]+ [MGT]iB are free: uploads are refused below 4000 TiB$/m)
+  assert.match(out, new RegExp(`^FINDING {2}backup: .*${join(home, 'set')}`, 'm'))
+  assert.doesNotMatch(await doctor('--min-free', '1MiB'), /FINDING {2}space/)
+  assert.doesNotMatch(await doctor('--backup-dir', join(home, 'other')), new RegExp(join(home, 'set')))
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended(), 0)
+  assert.doesNotMatch(await doctor(), /FINDING {2}(space|backup)/)
+})
+
+test('a server that has never synced is a finding, and exit code 1', async (t) => {
+  const { dataDir, serve } = open(t)
+  await serve()
+  const end = await runCommand(['doctor', '--data-dir', dataDir])
+  assert.equal(end.code, 1)
+  assert.match(
+    end.out,
+    /^FINDING {2}rates: never synced, so that there are no rates: cambista sync fetches them/m,
+  )
+})
+
+test('beside a server that wrote no settings doctor goes by its own', async (t) => {
+  const { dataDir, doctor, serve } = open(t)
+  await serve('--min-free', '4000TiB')
+  const file = join(dataDir, 'serve.url')
+  const [url] = readFileSync(file, 'utf8').split('\n')
+  writeFileSync(file, `${url}\n`)
+  assert.doesNotMatch(await doctor(), /FINDING {2}space/)
+})
