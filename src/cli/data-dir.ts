@@ -52,6 +52,7 @@ export function databaseIn(
     becomeOwnerOf(place)
     const engine = await openEngine(place, {
       mustExist,
+      onlyReads: !changesData,
       migrate: false, // of a shared database: by serve and database migrate alone
       upgraded: ({ from, to, copy }) =>
         say(`The database was of schema ${from} and is of ${to} now; as it was it is in ${copy}\n`),

@@ -63,6 +63,8 @@ export type Examined = {
   readonly schema: number
   /** What the engine finds wrong with it, a line each; none when it is sound. */
   faults(): Promise<string[]>
+  /** Copies it, which may be in use, into a new file, as it is at one instant, and flushes that. */
+  copyTo(target: string, signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 

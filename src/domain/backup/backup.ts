@@ -21,7 +21,7 @@ import type { Examined } from '../../store/engine.ts'
 import { selectLostContents } from '../../store/lost-contents.ts'
 import { selectMeta } from '../../store/meta.ts'
 import { DATABASE_FILE } from '../../store/sqlite/database.ts'
-import { copyDatabase, faultsOfDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
+import { faultsOfDatabase, openToRead } from '../../store/sqlite/database-copy.ts'
 
 const HAS_DOCUMENTS = 2 // the first schema that has them
 const ATTEMPTS = 20
@@ -118,7 +118,7 @@ async function takeAll(
     await take.end()
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const draft = set.begin(request.now)
-      await copyDatabase(join(dataDir, DATABASE_FILE), join(draft.dir, DATABASE_FILE), request.signal)
+      await live.copyTo(join(draft.dir, DATABASE_FILE), request.signal)
       const manifest = await describe(draft, live, take, request)
       if (!manifest) continue
       await writeManifest(draft.dir, manifest)

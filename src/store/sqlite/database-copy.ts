@@ -10,7 +10,7 @@ import { flush } from '../../file-hash.ts'
 import { diskError } from '../../storage-error.ts'
 import type { Examined } from '../engine.ts'
 import type { Db } from '../tables.ts'
-import { APPLICATION_ID } from './database.ts'
+import { APPLICATION_ID, type OpenedToRead, openOnFullDisk } from './database.ts'
 import { queriesOver } from './driver.ts'
 import { newerSchema } from './migration-copy.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
@@ -19,25 +19,44 @@ import { nativeBinding } from './native.ts'
 const PAGES_AT_ONCE = 200 // 0.8 MB: a server answers in between
 
 /**
- * Copies a database that may be in use into a new file, as it is at one instant, and flushes it. The copy needs no
- * -wal and -shm beside it, so that it can be read where nothing can be written.
+ * Opens a database to look at it. `live`: a server may be writing to it; else it is a copy that no process touches.
+ * @throws AppError `failed` when it is not there, not ours, or of a newer program
  */
-export async function copyDatabase(source: string, target: string, signal?: AbortSignal): Promise<void> {
-  const sqlite = openRaw(source)
+export function openToRead(path: string, { live }: { live: boolean }): Examined {
+  const { sqlite, isLocked } = openRaw(path, !live)
+  const schema = Number(sqlite.pragma('user_version', { simple: true }))
+  // Not `readonly` for the live one: the last to close it could then not put its -wal and -shm away.
+  sqlite.pragma('query_only = on')
+  sqlite.pragma('trusted_schema = off')
+  sqlite.pragma('cell_size_check = on')
+  const db = queriesOver(sqlite)
+  const faults = () => faultsOfDatabase(db, { inPieces: false })
+  const copyTo = (target: string, signal?: AbortSignal) =>
+    isLocked ? copyDatabase(sqlite, target, signal) : copyInTransaction(path, target, signal)
+  return { db, schema, faults, copyTo, close: () => db.destroy() }
+}
+
+async function copyInTransaction(source: string, target: string, signal?: AbortSignal): Promise<void> {
+  const { sqlite } = openRaw(source)
   try {
     // A read transaction that stays open: without it every commit of another process would start the copy anew.
     sqlite.exec('begin')
     sqlite.prepare('select 1 from sqlite_schema limit 1').get()
-    closeSync(openSync(target, 'wx', 0o600))
-    await sqlite.backup(resolve(target), {
-      progress: () => {
-        signal?.throwIfAborted()
-        return PAGES_AT_ONCE
-      },
-    })
+    await copyDatabase(sqlite, target, signal)
   } finally {
     sqlite.close()
   }
+}
+
+/** The copy needs no -wal and -shm beside it, so that it can be read where nothing can be written. */
+async function copyDatabase(source: Sqlite.Database, target: string, signal?: AbortSignal): Promise<void> {
+  closeSync(openSync(target, 'wx', 0o600))
+  await source.backup(resolve(target), {
+    progress: () => {
+      signal?.throwIfAborted()
+      return PAGES_AT_ONCE
+    },
+  })
   const copy = new Sqlite(target, { fileMustExist: true, nativeBinding: nativeBinding(dirname(target)) })
   try {
     copy.pragma('synchronous = full')
@@ -46,22 +65,6 @@ export async function copyDatabase(source: string, target: string, signal?: Abor
     copy.close()
   }
   await flush(target)
-}
-
-/**
- * Opens a database to look at it. `live`: a server may be writing to it; else it is a copy that no process touches.
- * @throws AppError `failed` when it is not there, not ours, or of a newer program
- */
-export function openToRead(path: string, { live }: { live: boolean }): Examined {
-  const sqlite = openRaw(path, !live)
-  const schema = Number(sqlite.pragma('user_version', { simple: true }))
-  // Not `readonly` for the live one: the last to close it could then not put its -wal and -shm away.
-  sqlite.pragma('query_only = on')
-  sqlite.pragma('trusted_schema = off')
-  sqlite.pragma('cell_size_check = on')
-  const db = queriesOver(sqlite)
-  const faults = () => faultsOfDatabase(db, { inPieces: false })
-  return { db, schema, faults, close: () => db.destroy() }
 }
 
 /**
@@ -93,20 +96,22 @@ async function tablesOf(db: Db): Promise<string[]> {
   return (await tables.execute(db)).rows.map(({ name }) => name)
 }
 
-function openRaw(path: string, readonly = false): Sqlite.Database {
+function openRaw(path: string, readonly = false): OpenedToRead {
   if (!existsSync(path)) {
     throw new AppError('failed', `there is no cambista database in ${dirname(path)}: check --data-dir`)
   }
   const binding = nativeBinding(dirname(path))
   let sqlite: Sqlite.Database | undefined
   try {
-    sqlite = new Sqlite(path, { readonly, fileMustExist: true, timeout: 5000, nativeBinding: binding })
+    const options = { readonly, fileMustExist: true, timeout: 5000, nativeBinding: binding }
+    const opened = openOnFullDisk(() => new Sqlite(path, options))
+    sqlite = opened.sqlite
     const version = Number(sqlite.pragma('user_version', { simple: true }))
     if (sqlite.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
       throw new AppError('failed', `${path} is not a database of cambista`)
     }
     if (version > SCHEMA_VERSION) throw newerSchema(path, version)
-    return sqlite
+    return opened
   } catch (thrown) {
     sqlite?.close()
     const error = diskError(thrown, dirname(path))

@@ -36,6 +36,8 @@ export type OpenOptions = {
   /** For a move that goes on: the directory may say already that its data are elsewhere. */
   isMoving?: boolean
   upgraded?: ((upgrade: Upgrade) => void) | undefined
+  /** For a command that reads: without room for the index of its log the file is locked instead (`openOnFullDisk`). */
+  onlyReads?: boolean
   /** How long what another process blocks is tried; five seconds unless told. */
   patienceMs?: number | undefined
 }
@@ -54,7 +56,8 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
   let sqlite: Sqlite.Database | undefined
   try {
     makePrivate(dataDir, path)
-    sqlite = new Sqlite(path, { timeout: patienceMs, nativeBinding: nativeBinding(dataDir) })
+    const open = () => new Sqlite(path, { timeout: patienceMs, nativeBinding: nativeBinding(dataDir) })
+    sqlite = options.onlyReads ? openOnFullDisk(open).sqlite : open()
     sqlite.transaction(refuseForeign)(sqlite, path)
     configure(sqlite, patienceMs)
     const upgrade = bringToSchema(sqlite, path)
@@ -67,6 +70,27 @@ export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
     throw new AppError('failed', `cannot open the database ${path}: ${reasonOf(error)}`, { cause: error })
   }
   return queriesOver(sqlite, patienceMs)
+}
+
+export type OpenedToRead = { sqlite: Sqlite.Database /** By this process alone. */; isLocked: boolean }
+
+/**
+ * Opens a database to read, on a full disk too: where there is no room for the index of its log (-shm), which all
+ * connections share, this one keeps the index in memory and locks the file, so that no other process has it meanwhile.
+ * Beside a server there is such an index already.
+ */
+export function openOnFullDisk(open: () => Sqlite.Database): OpenedToRead {
+  let sqlite = open()
+  try {
+    sqlite.prepare('select 1 from sqlite_schema limit 1').get()
+    return { sqlite, isLocked: false }
+  } catch (error) {
+    sqlite.close()
+    if (codeOf(error) !== 'SQLITE_IOERR_SHMSIZE') throw error
+  }
+  sqlite = open()
+  sqlite.pragma('locking_mode = EXCLUSIVE') // before the first reading, which would map the index
+  return { sqlite, isLocked: true }
 }
 
 /**
