@@ -8,7 +8,7 @@ import type { Command, Terminal } from './cli/command.ts'
 import { readCommandLine } from './cli/command-line.ts'
 import { COMMANDS, GROUPS } from './cli/commands.ts'
 import { databaseIn } from './cli/data-dir.ts'
-import { commandHelp, type HelpTexts, programHelp, usageOf } from './cli/help.ts'
+import { commandHelp, type HelpTexts, helpWidth, programHelp, usageOf } from './cli/help.ts'
 import type { OptionValues } from './cli/option-values.ts'
 import { OPTIONS } from './cli/options.ts'
 import { placeOf, refuseWithoutRegion } from './cli/place/place.ts'
@@ -39,6 +39,7 @@ export async function main(): Promise<void> {
     err: (text) => process.stderr.write(text),
     input: () => process.stdin,
     interactive: process.stderr.isTTY === true,
+    columns: process.stdout.columns,
     journal: isJournal(process.env),
     stop: stop.signal,
   })
@@ -53,7 +54,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     else if (asked.what === 'help') {
       const { of } = asked
       const texts = await textsFor(terminal)
-      terminal.out(typeof of === 'object' ? commandHelp(of, texts) : programHelp(GROUPS, of, texts))
+      const width = helpWidth(terminal.columns)
+      terminal.out(
+        typeof of === 'object' ? commandHelp(of, texts, width) : programHelp(GROUPS, of, texts, width),
+      )
       if (argv.length === 0) return 2
     } else {
       about = asked.command.name
@@ -81,7 +85,7 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   const settings = readSettings(command.ignoresService ? undefined : terminal.settingsFile, terminal.env)
   const parsed = parseWords(words, command.options, terminal.env, settings, command.own)
   if (parsed.help) {
-    terminal.out(commandHelp(command, await textsFor(terminal)))
+    terminal.out(commandHelp(command, await textsFor(terminal), helpWidth(terminal.columns)))
     return 0
   }
   const options: Partial<OptionValues> = parsed.options

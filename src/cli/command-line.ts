@@ -40,7 +40,7 @@ export function readCommandLine(argv: readonly string[], commands: readonly Comm
   const [first, second] = tokens.filter((token) => token.kind === 'positional')
   const flags = tokens.filter((token) => token.kind === 'option')
   for (const { index, name } of flags.filter(({ index }) => index < (first?.index ?? argv.length))) {
-    if (name === 'version') return { what: 'version' }
+    if (name === 'version' || name === 'V') return { what: 'version' }
     if (!Object.hasOwn(arities(), name)) throw unknownFlag(argv[index] ?? '', Object.keys(OPTIONS))
   }
   const wantsHelp = flags.some(({ name }) => name === 'help')
@@ -71,6 +71,7 @@ function arities() {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean', short: 'v' },
+    V: { type: 'boolean', short: 'V' },
   }
   for (const [name, { value }] of Object.entries<Option>(OPTIONS)) {
     options[name] = { type: value === undefined ? 'boolean' : 'string' }

@@ -21,6 +21,8 @@ export type Terminal = {
   input?(): Readable
   /** Whether messages go to a person's screen. */
   interactive: boolean
+  /** The width of the screen that results go to; undefined: not known, or they go to no screen. */
+  columns?: number | undefined
   /** Whether messages go to the journal of systemd. */
   journal?: boolean
   /** Ends when the process is asked to stop (SIGTERM, SIGINT). */

@@ -10,8 +10,6 @@ import { SETTINGS_FILE } from './settings.ts'
 
 /** All that the help says in one language. What is typed, such as names of commands, is the same in each. */
 export type HelpTexts = {
-  /** The columns at which summaries and options are wrapped; undefined: each is one line. */
-  width: number | undefined
   /** The first line, after name and version. */
   title(): string
   usage: string
@@ -40,8 +38,20 @@ export type HelpTexts = {
   placeholder(text: string): string
 }
 
+/** The columns of a terminal that is not known, and the bounds of one that is: longer lines are hard to read. */
+const WIDTH = 80
+const LEAST_WIDTH = 60
+const MOST_WIDTH = 120
+const MOST_OF_FIRST = 0.4
+const LEAST_COLUMN = 10
+const TYPED_INDENT = 4
+
+/** The width of the help on a terminal of so many columns; undefined or 0: not known. */
+export function helpWidth(columns: number | undefined): number {
+  return columns ? Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, columns)) : WIDTH
+}
+
 export const ENGLISH: HelpTexts = {
-  width: undefined,
   // When it is asked for: the first use of Intl takes a start 14 ms.
   title: () => `exchange rates of the ${namesOf(PROVIDERS)}, and documents for AI agents`,
   usage: 'Usage',
@@ -49,9 +59,11 @@ export const ENGLISH: HelpTexts = {
   flags: 'flags',
   closing: `cambista COMMAND --help says more of one, cambista manual has longer texts. cambista completion bash (or zsh) makes the
 shell complete all this.
+
 Where the service is installed, its settings in ${SETTINGS_FILE} count below flags and environment.
-Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,
-3 done in part (a sync that ended parcial, a restore that left something out).`,
+
+Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (a sync that ended
+parcial, a restore that left something out).`,
   heading: 'Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):',
   clusterHeading: 'Flags of several nodes over one database (cambista manual cluster):',
   ofHelp: 'this text',
@@ -69,6 +81,7 @@ export function programHelp(
   groups: readonly CommandGroup[],
   first: string | undefined,
   texts = ENGLISH,
+  width = WIDTH,
 ): string {
   const shown = groups
     .map((group) => ({
@@ -79,17 +92,17 @@ export function programHelp(
   const all = shown.flatMap(({ commands }) => commands)
   const lines = list(
     all.map((one) => [usageOf(one, texts), texts.textsOf(one).summary]),
-    texts.width,
+    width,
   )
   const parts = shown.map(
     ({ title, commands }) => `${title}:\n${lines.splice(0, commands.length).join('\n')}\n`,
   )
-  return `cambista ${VERSION}: ${texts.title()}
+  return `${flow(`cambista ${VERSION}: ${texts.title()}`, width)}
 
 ${texts.usage}: cambista ${texts.command} [${texts.flags}]
 
 ${parts.join('\n')}
-${texts.closing}
+${flow(texts.closing, width)}
 
 ${texts.example}: cambista serve --data-dir /var/lib/cambista
 `
@@ -99,7 +112,7 @@ function isOf({ name }: Command, first: string | undefined): boolean {
   return first === undefined || name.startsWith(`${first} `)
 }
 
-export function commandHelp(command: Command, texts = ENGLISH): string {
+export function commandHelp(command: Command, texts = ENGLISH, width = WIDTH): string {
   const { summary, about, example } = texts.textsOf(command)
   const row = (name: OptionName): [string, string] => [
     flagOf(name, command.own, texts),
@@ -108,16 +121,17 @@ export function commandHelp(command: Command, texts = ENGLISH): string {
   const ofCluster = command.options.filter((name) => CLUSTER_ONLY.has(name))
   const others = command.options.filter((name) => !CLUSTER_ONLY.has(name))
   const rows = [...others.map(row), ['--help', `${texts.ofHelp} *`] satisfies [string, string]]
-  const lines = list([...rows, ...ofCluster.map(row)], texts.width)
-  const cluster = ofCluster.length > 0 ? ['', texts.clusterHeading, ...lines.splice(rows.length)] : []
-  return `${texts.usage}: cambista ${usageOf(command, texts)} [${texts.flags}]
+  const lines = list([...rows, ...ofCluster.map(row)], width)
+  const cluster =
+    ofCluster.length > 0 ? ['', flow(texts.clusterHeading, width), ...lines.splice(rows.length)] : []
+  return `${typed(`${texts.usage}: cambista ${usageOf(command, texts)} [${texts.flags}]`, width, '')}
 
-${wrap(summary, texts.width).join('\n')}
-${about === undefined ? '' : `\n${about}\n`}
-${texts.heading}
+${flow(summary, width)}
+${about === undefined ? '' : `\n${flow(about, width)}\n`}
+${flow(texts.heading, width)}
 ${[...lines, ...cluster].join('\n')}
 
-${texts.example}: ${example}
+${typed(`${texts.example}: ${example}`, width, ' \\')}
 `
 }
 
@@ -140,21 +154,53 @@ function optionText(command: Command, name: OptionName, texts: HelpTexts): strin
   return CALL_ONLY.has(name) || command.own?.[name] ? `${text} *` : text
 }
 
-/** Rows of two aligned cells, indented; the second cell goes on below itself. */
-function list(rows: readonly [string, string][], width: number | undefined): string[] {
-  const column = Math.max(...rows.map(([first]) => first.length)) + 4
+/** Rows of two aligned cells, indented; the second cell goes on below itself, and begins there beside a long first one. */
+function list(rows: readonly [string, string][], width: number): string[] {
+  const most = Math.floor(width * MOST_OF_FIRST)
+  const firsts = rows.map(([first]) => first.length + 4).filter((length) => length <= most)
+  const column = Math.max(LEAST_COLUMN, ...firsts)
   const below = `\n${' '.repeat(column)}`
   return rows.map(([first, second]) => {
-    const lines = wrap(second, width === undefined ? undefined : width - column)
-    return `  ${first}`.padEnd(column) + lines.join(below)
+    const lines = wrap(second, width - column)
+    const head = `  ${first}`
+    return head.length + 2 > column
+      ? head + below + lines.join(below)
+      : head.padEnd(column) + lines.join(below)
   })
 }
 
-/** A text in lines of a width. What is in short parentheses stays together, such as a default of several words. */
-function wrap(text: string, width: number | undefined): string[] {
-  if (width === undefined) return [text]
+/** Paragraphs in lines of a width. Indented lines stay as they are: they are typed, or an example of a file. */
+function flow(text: string, width: number): string {
   const lines: string[] = []
-  for (const [word] of text.matchAll(/\([^()]{1,48}\)\S*( \*$)?|\S+( \*$)?/g)) {
+  let isOpen = false
+  for (const line of text.split('\n')) {
+    const isText = line !== '' && !line.startsWith(' ')
+    if (isText && isOpen) lines.push(`${lines.pop()} ${line}`)
+    else lines.push(line)
+    isOpen = isText
+  }
+  return lines.flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, width))).join('\n')
+}
+
+/** A command line; `end` is what a shell needs at the end of a line that goes on. A flag stays with its value. */
+function typed(line: string, width: number, end: string): string {
+  if (line.length <= width) return line
+  const words = line.match(/--\S+ [^-\s]\S*|\S+/g) ?? []
+  return filled(words, width - end.length - TYPED_INDENT).join(`${end}\n${' '.repeat(TYPED_INDENT)}`)
+}
+
+/** A text in lines of a width. What is in short parentheses stays together, such as a default of several words. */
+function wrap(text: string, width: number): string[] {
+  const groups = text.match(/\([^()]{1,48}\)\S*( \*$)?|\S+( \*$)?/g) ?? ['']
+  return filled(
+    groups.flatMap((group) => (group.length > width ? group.split(' ') : [group])),
+    width,
+  )
+}
+
+function filled(words: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
     const last = lines.at(-1)
     if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
     else lines[lines.length - 1] = `${last} ${word}`

@@ -7,6 +7,9 @@ import { codeOf } from '../errors.ts'
 
 const FILE = 'serve.url'
 
+/** Where a server that listens on every address is found on its own machine. */
+export const WILDCARD: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
+
 export type ServerSettings = {
   /** Disk space that uploads leave free. */
   minFree: number

@@ -7,9 +7,9 @@ import { COMMANDS, GROUPS } from '../../src/cli/commands.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { runCommand } from '../support/terminal.ts'
 
-test('version, --version and -v print the version, with flags before them too', async () => {
+test('version, --version, -V and -v print the version, with flags before them too', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
-  for (const line of ['version', '--version', '-v', '--json --version', '-v serve']) {
+  for (const line of ['version', '--version', '-v', '-V', '--json --version', '-v serve', '-V serve']) {
     const expected = { code: 0, out: `${manifest.version}\n`, err: '' }
     assert.deepEqual(await runCommand(line.split(' ')), expected, line)
   }

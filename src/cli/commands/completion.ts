@@ -17,8 +17,10 @@ export function completionOf(commands: () => readonly Command[]) {
     about: `For this shell only:
   source <(cambista completion bash)
 For all users from their next login on:
-  cambista completion bash | sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
-  cambista completion zsh | sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
+  cambista completion bash |
+    sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
+  cambista completion zsh |
+    sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
     options: [],
     ignoresService: true,
     changesData: false,

@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates } from 'node:tls'
 import { AppError, codeOf, reasonOf } from '../../errors.ts'
+import { isServed } from '../../store/backup/data-dir-files.ts'
+import { readServerAddress, WILDCARD } from '../../store/server-address.ts'
 import { command } from '../command.ts'
+import { becomeOwner } from '../data-dir.ts'
+import { nonEmpty } from '../option-formats.ts'
 import type { OptionValues } from '../option-values.ts'
 import { faultOf, type Probe } from './probe.ts'
 
+const ADDRESS = ['url', 'host', 'port']
 const AGAIN_AFTER_MS = 100
 const SETTLES_WITHIN_MS = 300
 
@@ -14,32 +19,55 @@ export const healthcheck = command({
   positionals: [],
   summary: 'ask a running server whether it is ready: exit 0, or 1 and why not',
   about: `With --fresh it also fails when a side of the dollar is older than two days, and says how old: that is for monitoring,
-because no restart makes rates fresh. With --url, --tls-cert names a certificate to trust, such as a copy of the server's.`,
-  options: ['url', 'fresh', 'wait', 'pid', 'host', 'port', 'tls-cert'],
+because no restart makes rates fresh. With --data-dir it asks the server that runs on that directory, unless --url, --host
+or --port says which. With --url, --tls-cert names a certificate to trust, such as a copy of the server's.`,
+  options: ['url', 'fresh', 'wait', 'pid', 'host', 'port', 'tls-cert', 'data-dir'],
+  own: {
+    'data-dir': {
+      value: 'DIR',
+      fallback: undefined,
+      help: 'ask the server that runs on this data directory',
+      format: nonEmpty,
+    },
+  },
   changesData: false,
   example: 'cambista healthcheck --wait 30',
-  async run({ options, terminal }) {
-    const url = urlOf(options)
+  async run({ options, flags, terminal }) {
     const { fresh } = options
-    if (fresh) url.searchParams.set('fresh', 'true')
-    const probe = { url, trusted: trustedBy(options), stop: terminal.stop }
+    const dataDir = ADDRESS.some((name) => flags.includes(name)) ? undefined : options['data-dir']
+    const trusted = trustedBy(options)
+    if (dataDir !== undefined) becomeOwner(dataDir)
+    const address = () => (dataDir === undefined ? urlOf(options) : urlIn(dataDir))
+    const unserved = `no server runs on ${dataDir}, or it does not listen yet`
     const end = performance.now() + options.wait * 1000
     const { pid } = options
     for (;;) {
-      const fault = await faultOf(probe)
+      const url = address()
+      if (fresh) url?.searchParams.set('fresh', 'true')
+      const fault = url ? await faultOf({ url, trusted, stop: terminal.stop }) : unserved
       // Should another server have answered from its port, it ends within this time.
       if (pid !== undefined && fault === undefined) await sleep(SETTLES_WITHIN_MS)
       if (pid !== undefined && !isRunning(pid)) {
         throw new AppError('failed', `the server has ended before it was ready (process ${pid})`)
       }
-      if (fault === undefined) break
-      if (terminal.stop.aborted || performance.now() >= end) throw new AppError('failed', fault)
+      if (url && fault === undefined) {
+        terminal.out(`${url.origin} is ready${fresh ? ', and the dollar is fresh' : ''}\n`)
+        return 0
+      }
+      if (terminal.stop.aborted || performance.now() >= end) throw new AppError('failed', fault ?? unserved)
       await sleep(AGAIN_AFTER_MS)
     }
-    terminal.out(`${url.origin} is ready${fresh ? ', and the dollar is fresh' : ''}\n`)
-    return 0
   },
 })
+
+/** /readyz of the server that runs on a data directory; undefined: none does. */
+function urlIn(dataDir: string): URL | undefined {
+  const given = isServed(dataDir) ? readServerAddress(dataDir) : undefined
+  if (given === undefined) return undefined
+  const url = new URL('/readyz', given)
+  url.hostname = WILDCARD[url.hostname] ?? url.hostname
+  return url
+}
 
 /** /readyz of --url, else of the server that --host and --port start on this machine. */
 function urlOf(options: Pick<OptionValues, 'url' | 'host' | 'port' | 'tls-cert'>): URL {

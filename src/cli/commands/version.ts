@@ -4,7 +4,7 @@ import { command } from '../command.ts'
 export const version = command({
   name: 'version',
   positionals: [],
-  summary: 'print the version, as --version and -v do',
+  summary: 'print the version, as --version, -V and -v do',
   options: [],
   ignoresService: true,
   changesData: false,

@@ -6,15 +6,13 @@ import { AppError } from '../../errors.ts'
 import { findActiveApiKeyByName } from '../../store/api-keys.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
 import type { Place } from '../../store/place.ts'
-import { readServerAddress } from '../../store/server-address.ts'
+import { readServerAddress, WILDCARD } from '../../store/server-address.ts'
 import type { Db } from '../../store/tables.ts'
 import { findActiveTokenByName } from '../../store/tokens.ts'
 import { command, printResult } from '../command.ts'
 import { httpUrl } from '../option-formats.ts'
 import { PLACE } from '../place/options.ts'
 import { needSecret } from './secret.ts'
-
-const WILDCARD: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
 
 export const web = command({
   name: 'web',

@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { flush, hashFile } from '../../file-hash.ts'
 import { blobPath } from '../blobs/place.ts'
-import { DATABASE_FILE } from '../sqlite/database.ts'
+import { DATABASE_FILE, refuseDangling } from '../sqlite/database.ts'
 import { type FileLock, takeFileLock } from '../sqlite/lock.ts'
 import { epochOf, type Renewal, type Renewed, renewDatabase } from '../sqlite/restored-database.ts'
 import { clearDamagedFiles } from './damaged-files.ts'
@@ -55,6 +55,7 @@ export type NewDataDir = {
  */
 export function beginDataDir(given: string, owner: Owner | undefined): NewDataDir {
   const dataDir = resolve(given)
+  refuseDangling(dataDir)
   const isThere = existsSync(dataDir)
   if (isThere) refuseUsed(dataDir)
   else if (!existsSync(dirname(dataDir))) {

@@ -13,7 +13,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, codeOf, reasonOf } from '../../errors.ts'
 import { flush } from '../../file-hash.ts'
 import { type BlobFolder, openBlobFolder } from '../blobs/folder.ts'
 import { takeFileLock } from '../sqlite/lock.ts'
@@ -127,6 +127,9 @@ export function findBackup(given: string): { dir: string; name: string; blobsDir
     }
     names = backupNames(path)
   } catch (error) {
+    if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error))) {
+      throw new AppError('failed', `there is no backup set at ${path}`)
+    }
     throw new AppError('failed', `cannot read ${path}: ${reasonOf(error)}`, { cause: error })
   }
   const name = names.at(-1)

@@ -10,7 +10,7 @@ import { flush } from '../../file-hash.ts'
 import { diskError } from '../../storage-error.ts'
 import type { Examined } from '../engine.ts'
 import type { Db } from '../tables.ts'
-import { APPLICATION_ID, type OpenedToRead, openOnFullDisk } from './database.ts'
+import { APPLICATION_ID, type OpenedToRead, openOnFullDisk, refuseDangling } from './database.ts'
 import { queriesOver } from './driver.ts'
 import { newerSchema } from './migration-copy.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
@@ -97,6 +97,7 @@ async function tablesOf(db: Db): Promise<string[]> {
 }
 
 function openRaw(path: string, readonly = false): OpenedToRead {
+  refuseDangling(dirname(path))
   if (!existsSync(path)) {
     throw new AppError('failed', `there is no cambista database in ${dirname(path)}: check --data-dir`)
   }

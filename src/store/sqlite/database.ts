@@ -7,9 +7,11 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -51,6 +53,7 @@ export type OpenOptions = {
 export function openDatabase(dataDir: string, options: OpenOptions = {}): Db {
   const { patienceMs = PATIENCE_MS } = options
   const path = join(dataDir, DATABASE_FILE)
+  refuseDangling(dataDir)
   if (options.mustExist && !existsSync(path)) throw missing(dataDir, path)
   if (!options.isMoving) refuseMoved(dataDir)
   let sqlite: Sqlite.Database | undefined
@@ -115,6 +118,7 @@ export function openReads(dataDir: string): Db {
  */
 export async function openReadsBeside(dataDir: string): Promise<Db> {
   const path = join(dataDir, DATABASE_FILE)
+  refuseDangling(dataDir)
   if (!existsSync(path)) throw missing(dataDir, path)
   let db: Db | undefined
   try {
@@ -140,6 +144,13 @@ export async function outsideVersion(db: Db): Promise<number> {
   return rows[0]?.data_version ?? 0
 }
 
+/** @throws AppError `failed` for a data directory that is a link to nothing, in which no directory can be made either */
+export function refuseDangling(dataDir: string): void {
+  if (existsSync(dataDir) || !lstatSync(dataDir, { throwIfNoEntry: false })?.isSymbolicLink()) return
+  const target = resolve(dirname(resolve(dataDir)), readlinkSync(dataDir))
+  throw new AppError('failed', `${dataDir} is a link to ${target}, which is not there: is its disk mounted?`)
+}
+
 function missing(dataDir: string, path: string): AppError {
   try {
     accessSync(path)
@@ -158,6 +169,7 @@ function locked(path: string, cause: unknown): AppError {
 
 /** Makes the data directory, 0700. */
 export function makeDataDir(dataDir: string): void {
+  refuseDangling(dataDir)
   if (!existsSync(dataDir)) makeDirectory(resolve(dataDir))
   // An empty directory was made for us; one with other things in it is not ours to lock up.
   else if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700)

@@ -83,7 +83,11 @@ test('what is wrong with the places is said in one line', async (t) => {
     ],
     [['backup', 'create', dataDir, '--data-dir', dataDir], /is inside the data directory/],
     [['backup', 'verify', home], /there is no finished backup in/],
-    [['backup', 'restore', join(home, 'x'), '--data-dir', join(home, 'new')], /cannot read .*x: ENOENT/],
+    [['backup', 'verify', '/nada'], /^cambista: there is no backup set at \/nada\n$/],
+    [
+      ['backup', 'restore', join(home, 'x'), '--data-dir', join(home, 'new')],
+      /there is no backup set at .*x$/m,
+    ],
     [
       ['doctor', '--data-dir', join(home, 'none')],
       /there is no cambista database in .*none: check --data-dir/,

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { startTestApp } from '../../support/app.ts'
+import { startTestApp, temporaryDirectory } from '../../support/app.ts'
 import { runCommand, startCommand } from '../../support/terminal.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/tls')
@@ -38,6 +38,30 @@ test('a server that is ready is exit 0, whichever way it is named', async (t) =>
   for (const path of ['', '/', '/readyz']) {
     assert.deepEqual(await runCommand(['healthcheck', '--url', `${app.url}${path}`]), ready)
   }
+})
+
+test('--data-dir asks the server that runs on that directory, unless its address is given', async (t) => {
+  const { app, dataDir } = await startTestApp(t)
+  const at = ['healthcheck', '--data-dir', dataDir]
+  const ready = { code: 0, out: `${app.url} is ready\n`, err: '' }
+  assert.deepEqual(await runCommand(at, { CAMBISTA_PORT: String(await freePort()) }), ready)
+  const wild = await startTestApp(t, { listen: { host: '0.0.0.0' } })
+  const { port } = new URL(wild.app.url)
+  const local = `http://127.0.0.1:${port} is ready\n`
+  assert.equal((await runCommand(['healthcheck', '--data-dir', wild.dataDir])).out, local)
+  assert.equal((await runCommand([...at, '--port', port])).out, local)
+  const other = await runCommand([...at, '--port', String(await freePort())])
+  assert.match(other.err, /cannot be reached: connect ECONNREFUSED/)
+  await app.close()
+  const none = `cambista: no server runs on ${dataDir}, or it does not listen yet\n`
+  assert.deepEqual(await runCommand(at), { code: 1, out: '', err: none })
+})
+
+test('--data-dir waits for a server that does not listen yet', async (t) => {
+  const dataDir = join(temporaryDirectory(t), 'data')
+  const waiting = runCommand(['healthcheck', '--data-dir', dataDir, '--wait', '60'])
+  const { app } = await startTestApp(t, { dataDir })
+  assert.deepEqual(await waiting, { code: 0, out: `${app.url} is ready\n`, err: '' })
 })
 
 test('a server on :: is asked on the loopback of IPv6', async () => {

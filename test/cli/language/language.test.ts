@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COMMANDS } from '../../../src/cli/commands.ts'
+import { COMMANDS, GROUPS } from '../../../src/cli/commands.ts'
+import { commandHelp, ENGLISH, helpWidth, programHelp } from '../../../src/cli/help.ts'
 import { type Language, languageOf } from '../../../src/cli/language/language.ts'
 import { run } from '../../../src/main.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -51,7 +52,7 @@ for (const [env, expected] of LOCALES) {
   })
 }
 
-test('English help is the same in each locale that is not Spanish, and none of its lines is wrapped', async () => {
+test('English help is the same in each locale that is not Spanish, and wrapped to the width of the screen', async () => {
   for (const words of [[], ...COMMANDS.map(({ name }) => name.split(' '))]) {
     const plain = await runCommand([...words, '--help'])
     for (const LANG of ['C', 'en_US.UTF-8', 'fr_FR.UTF-8']) {
@@ -61,12 +62,37 @@ test('English help is the same in each locale that is not Spanish, and none of i
   const { out } = await runCommand(['serve', '--help'])
   assert.ok(
     out.includes(`
-Flags (each but those marked * is an environment variable too: --data-dir is CAMBISTA_DATA_DIR):
+Flags (each but those marked * is an environment variable too: --data-dir is
+CAMBISTA_DATA_DIR):
   --host ADDRESS          address to listen on (default 127.0.0.1)
   --port PORT             port to listen on; 0 takes a free one (default 8080)
-  --also-listen URL       answer in the shapes of other services at this address too, such as https://0.0.0.0:443; give it again for each
+  --also-listen URL       answer in the shapes of other services at this address
+                          too, such as https://0.0.0.0:443; give it again for
+                          each
 `),
   )
+})
+
+test('help has the width of the screen, at least 60 and at most 120 columns, 80 where that is not known', () => {
+  assert.deepEqual([undefined, 0, 20, 60, 100, 120, 300].map(helpWidth), [80, 80, 60, 60, 100, 120, 120])
+  for (const columns of [80, 100, 120]) {
+    for (const help of [
+      programHelp(GROUPS, undefined, ENGLISH, columns),
+      ...COMMANDS.map((one) => commandHelp(one, ENGLISH, columns)),
+    ]) {
+      // What is typed or part of a file stays as it is.
+      const lines = help.split('\n').filter((line) => !/^ {2,4}\S/.test(line) || /^ {2}--/.test(line))
+      const widest = Math.max(...lines.map((line) => line.length))
+      assert.ok(widest <= columns, `${widest} columns: ${help.slice(0, 40)}`)
+    }
+  }
+  const [narrow, wide] = [60, 120].map((columns) => programHelp(GROUPS, undefined, ENGLISH, columns))
+  assert.ok((narrow ?? '').split('\n').length > (wide ?? '').split('\n').length + 40)
+})
+
+test('an example that is too long goes on behind a backslash, so that it can be copied', async () => {
+  const { out } = await runCommand(['cert', 'create', '--help'])
+  assert.match(out, /^Example: cambista cert create .* \\\n {4}\S.*\n$/m)
 })
 
 const MISTYPED: [line: string, english: string, spanish: string][] = [

@@ -12,7 +12,7 @@ import { optionOf } from '../../../src/cli/options.ts'
 import { runCommand } from '../../support/terminal.ts'
 import { checkSpanish } from './words.ts'
 
-const WIDTH = 120
+const WIDTH = 80
 const CALLS = [[], ['key'], ...COMMANDS.map(({ name }) => name.split(' '))]
 
 async function helpsOf(words: readonly string[]): Promise<{ english: string; spanish: string }> {
@@ -40,11 +40,13 @@ for (const words of CALLS) {
     assert.deepEqual(factsIn(spanish), factsIn(english))
   })
 
-  test(`cambista ${[...words, '--help'].join(' ')} is Spanish, within ${WIDTH} columns`, async () => {
-    const { spanish } = await helpsOf(words)
+  test(`cambista ${[...words, '--help'].join(' ')} is Spanish, and within ${WIDTH} columns in both languages`, async () => {
+    const { english, spanish } = await helpsOf(words)
     checkSpanish(spanish)
-    const wide = spanish.split('\n').filter((line) => [...line].length > WIDTH || / $/.test(line))
-    assert.deepEqual(wide, [])
+    for (const help of [english, spanish]) {
+      const wide = help.split('\n').filter((line) => [...line].length > WIDTH || / $/.test(line))
+      assert.deepEqual(wide, [])
+    }
     assert.doesNotMatch(spanish, /undefined/)
   })
 }
@@ -82,11 +84,15 @@ type Row = { first: string; text: string; fallback: string | undefined; marked: 
 function rowsOf(help: string): Row[] {
   const rows: string[] = []
   let isList = false
-  for (const line of help.split('\n')) {
+  const lines = help.split('\n')
+  for (const [at, line] of lines.entries()) {
     const text = line.trim()
-    if (/^ {2}(--)?[a-z].* {2}\S/.test(line) && isList) rows.push(line)
+    const isFirst = /^ {2}(--)?[a-z].* {2}\S/.test(line)
+    const isAlone = /^ {2}(--)?[a-z]/.test(line) && /^ {10}/.test(lines[at + 1] ?? '')
+    if (isFirst && isList) rows.push(line)
+    else if (isAlone && isList) rows.push(`${line} `)
     else if (/^ {10}/.test(line) && rows.length > 0 && isList) rows.push(`${rows.pop()} ${text}`)
-    else isList = /^[A-Z].*:$/.test(line)
+    else isList = /:$/.test(line)
   }
   return rows.map((row) => {
     const [, first = '', text = ''] = /^ {2}(.+?)(?: {2,}(.*))?$/.exec(row) ?? []

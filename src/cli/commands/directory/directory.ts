@@ -14,7 +14,8 @@ export const directoryImport = command({
   about: `FILE is JSON, as cambista directory export prints it:
   {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],
    "owners": [{"id": 31, "name": "Ana Mora", "company_id": 7}],
-   "agents": [{"id": 12, "company_id": 7, "name": "Facturas", "description": "<p>Reads invoices</p>", "active": true}]}
+   "agents": [{"id": 12, "company_id": 7, "name": "Facturas",
+               "description": "<p>Reads invoices</p>", "active": true}]}
 or CSV in UTF-8 with a header, separated by commas, semicolons or tabs:
   kind,id,name,code,company_id,description,active
   company,7,Café Britt,BRITT,,,

@@ -11,7 +11,8 @@ export const ratesExport = command({
   positionals: ['[FILE]'],
   summary: 'write every stored rate, and which days are known, to a new FILE or to stdout',
   about: `The form is --format, else that of the ending of FILE (.csv, .ndjson), else CSV:
-  provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at
+  provider,series_id,external_code,pair,rate_type,rate_date,
+    value,rounded_to,stored_at
 In CSV the days that are known are in lines that begin with #. The last line has the number of values and the SHA-256 of
 all lines before, so that cambista import sees whether a file is whole. A server may run meanwhile.`,
   options: ['format', ...PLACE, 'json'],

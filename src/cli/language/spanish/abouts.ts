@@ -22,7 +22,8 @@ const NEEDS = `Leen lo que serve muestra con --metrics o --metrics-port (cambist
 
 export const ABOUTS: Abouts = {
   export: `El formato es el de --format; si no se indica, el de la terminación de ARCHIVO (.csv, .ndjson), y si no, CSV:
-  provider,series_id,external_code,pair,rate_type,rate_date,value,rounded_to,stored_at
+  provider,series_id,external_code,pair,rate_type,rate_date,
+    value,rounded_to,stored_at
 En CSV, los días que se conocen están en líneas que empiezan con #. La última línea tiene la cantidad de valores y el
 SHA-256 de todas las líneas anteriores: así cambista import sabe si un archivo está completo. El servidor puede seguir
 en marcha.`,
@@ -67,7 +68,8 @@ llave nunca se guarda y está limitada a estos hosts. Ningún archivo se sobresc
 y hacienda.go.cr y los de esta máquina; con --force, también otros. Al final imprime lo que falta por hacer, en esta
 máquina y en las de los programas.`,
   healthcheck: `Con --fresh falla también si la compra o la venta del dólar tiene más de dos días de antigüedad, y dice cuántos: es
-para el monitoreo, porque ningún reinicio actualiza los tipos de cambio. Con --url, --tls-cert indica un certificado
+para el monitoreo, porque ningún reinicio actualiza los tipos de cambio. Con --data-dir pregunta al servidor que usa ese
+directorio, salvo que --url, --host o --port indiquen otro. Con --url, --tls-cert indica un certificado
 en el que se confía, por ejemplo una copia del que usa el servidor.`,
   doctor: `Solo revisa, y puede ejecutarse con el servidor en marcha, cuya configuración usa salvo que una opción diga otra
 cosa. Imprime una línea por cada problema, y el código de salida
@@ -103,7 +105,8 @@ el nuevo, y se envía lo que espera.`,
   'directory import': `ARCHIVO es JSON, tal como lo imprime cambista directory export:
   {"companies": [{"id": 7, "name": "Café Britt", "code": "BRITT"}],
    "owners": [{"id": 31, "name": "Ana Mora", "company_id": 7}],
-   "agents": [{"id": 12, "company_id": 7, "name": "Facturas", "description": "<p>Lee facturas</p>", "active": true}]}
+   "agents": [{"id": 12, "company_id": 7, "name": "Facturas",
+               "description": "<p>Lee facturas</p>", "active": true}]}
 o CSV en UTF-8 con encabezado, separado por comas, puntos y comas o tabuladores:
   kind,id,name,code,company_id,description,active
   company,7,Café Britt,BRITT,,,
@@ -151,8 +154,10 @@ momento vuelve a ser válido: hay que revocarlo otra vez.`,
   completion: `Solo para esta terminal:
   source <(cambista completion bash)
 Para todos los usuarios, desde su próximo inicio de sesión:
-  cambista completion bash | sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
-  cambista completion zsh | sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
+  cambista completion bash |
+    sudo tee /usr/share/bash-completion/completions/cambista >/dev/null
+  cambista completion zsh |
+    sudo tee /usr/local/share/zsh/site-functions/_cambista >/dev/null`,
   'metrics dashboard': `${NEEDS}
 La fuente de datos es una variable, así que sirve tal cual en cualquier Grafana.`,
   'metrics rules': `${NEEDS}

@@ -96,7 +96,7 @@ export const SUMMARIES: Record<CommandName, string> = {
     'prepara una base de datos que se restauró a un momento anterior, antes de iniciar ningún nodo',
   manual: 'imprime un tema del manual; sin tema, la lista de los que hay',
   completion: 'imprime lo que hace que la terminal complete comandos y opciones',
-  version: 'imprime la versión, igual que --version y -v',
+  version: 'imprime la versión, igual que --version, -V y -v',
 }
 
 export const EXAMPLES: { [name in CommandName]?: string } = {

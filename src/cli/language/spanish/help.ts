@@ -35,15 +35,16 @@ const TITLES: Record<Title, string> = {
 }
 
 export const SPANISH: HelpTexts = {
-  width: 120,
   title: () => `tipos de cambio del ${names}, y documentos para agentes de IA`,
   usage: 'Uso',
   command: 'COMANDO',
   flags: 'opciones',
   closing: `cambista COMANDO --help explica un comando en detalle y cambista manual imprime textos más extensos (cambista manual
 leame, en español). Con cambista completion bash (o zsh), la terminal completa comandos y opciones.
+
 Donde esté instalado el servicio, su configuración en ${SETTINGS_FILE} también se aplica; las variables de
 entorno tienen prioridad sobre ella, y las opciones, sobre ambas.
+
 Los resultados salen por stdout y los mensajes por stderr. Códigos de salida: 0 si todo terminó bien, 1 si hubo un
 error, 2 si el comando está mal escrito, 3 si se completó solo en parte (una sincronización que terminó en «parcial»,
 una restauración incompleta).`,

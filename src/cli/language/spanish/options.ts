@@ -132,6 +132,7 @@ export const OPTION_HELP: Record<NamedOption, string> = {
 export const OWN_OPTIONS: OwnTexts = {
   web: { url: 'dirección de la página en el navegador; si no se indica, la del servidor en marcha' },
   'hook create': { url: 'dirección a la que se avisa; https, salvo en esta misma máquina' },
+  healthcheck: { 'data-dir': 'pregunta al servidor que usa este directorio de datos' },
   mcp: { url: 'dirección del servidor al que se pregunta' },
   migrate: {
     to: 'la PostgreSQL a la que van los datos; si no se indica, la de --database o --database-file',
