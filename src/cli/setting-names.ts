@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts'
 const PREFIX = 'CAMBISTA_'
 const MOST_LETTERS = 2
 // There is no flag for a token: ps would show it.
-const OF_NO_OPTION = TOKEN_VARIABLES.map(({ token }) => token)
+const OF_NO_OPTION = [...TOKEN_VARIABLES.map(({ token }) => token), 'CAMBISTA_KEY', 'CAMBISTA_TOKEN']
 
 /**
  * Names that begin as a setting does and are none, each with its file if it is from there.

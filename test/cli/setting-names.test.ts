@@ -44,6 +44,8 @@ for (const [name, meant] of mistyped) {
 const quiet: Record<string, string> = {
   CAMBISTA_PORT: '8080',
   CAMBISTA_BCCR_TOKEN: 'secret',
+  CAMBISTA_KEY: 'secret', // of cambista mcp, in the same environment
+  CAMBISTA_TOKEN: 'secret',
   CAMBIST_PORT: '1',
   cambista_port: '1',
   MY_CAMBISTA_PROT: '1',

@@ -24,7 +24,8 @@ export const mcp = command({
   positionals: [],
   summary: 'speak MCP on stdin and stdout, for an AI agent on this machine',
   about: `With --url it asks a server, and --key-file is a file with a key (rates), a token (documents) or both, one a line: every
-tool that they open. Without it reads the data directory, or --database, beside a running server too, and changes
+tool that they open. In place of the file the key may be in the variable CAMBISTA_KEY and the token in CAMBISTA_TOKEN, as
+clients pass secrets; the file wins. Without --url it reads the data directory, or --database, beside a running server too, and changes
 nothing: rates and documents, but no waiting and no claiming. stdout has messages alone; what goes wrong is said on
 stderr. A server speaks MCP at /mcp by itself. cambista manual agents says what to write into which client.`,
   options: ['url', 'key-file', ...WHOLE_PLACE],
@@ -36,13 +37,13 @@ stderr. A server speaks MCP at /mcp by itself. cambista manual agents says what 
   async run({ options, terminal, place }) {
     const { url, 'key-file': keyFile } = options
     if (url === undefined && keyFile !== undefined) throw new AppError('usage', '--key-file goes with --url')
-    if (url !== undefined && keyFile === undefined) throw new AppError('usage', '--url needs --key-file')
     if (!terminal.input) throw new AppError('failed', 'there is no stdin')
     const streams = { input: terminal.input(), out: terminal.out, stop: terminal.stop }
     const { serveLines } = await import('./stdio.ts')
-    if (url !== undefined && keyFile !== undefined) {
-      const { relayTo, secretsIn } = await import('./relay.ts')
-      await serveLines(streams, relayTo(url, secretsIn(keyFile)))
+    if (url !== undefined) {
+      const { relayTo, secretsIn, secretsOf } = await import('./relay.ts')
+      const secrets = keyFile === undefined ? secretsOf(terminal.env) : secretsIn(keyFile)
+      await serveLines(streams, relayTo(url, secrets))
     } else await overData(place(), terminal, (answer) => serveLines(streams, answer))
     return 0
   },

@@ -1,10 +1,11 @@
-// Asks a server over HTTP what came over stdin, with the secrets of a file: they stand in no command line and in no setting
-// of a client.
+// Asks a server over HTTP what came over stdin, with the secrets of a file or of the environment: they stand in no command
+// line, which every user of the machine sees.
 
 import { readFileSync } from 'node:fs'
 import { AppError, reasonOf } from '../../../errors.ts'
 import { headersOf } from '../../../http/mcp/protocol/eras.ts'
 import { CODES, errorMessage, isRecord } from '../../../http/mcp/protocol/messages.ts'
+import type { Environment } from '../../args.ts'
 import type { Answering } from './stdio.ts'
 
 const PATH = '/mcp'
@@ -57,6 +58,29 @@ export function secretsIn(file: string): Record<string, string> {
     )
   }
   return headers
+}
+
+/** The same of CAMBISTA_KEY and CAMBISTA_TOKEN. @throws AppError `usage` without any, or for one that is no such secret */
+export function secretsOf(env: Environment): Record<string, string> {
+  const { CAMBISTA_KEY: key, CAMBISTA_TOKEN: token } = env
+  if (!key && !token) {
+    throw new AppError(
+      'usage',
+      '--url needs --key-file, or a key in CAMBISTA_KEY or a token in CAMBISTA_TOKEN',
+    )
+  }
+  return {
+    ...(key && { 'x-api-key': checkedSecret('CAMBISTA_KEY', key, 'a key (cbk_…)', /^cbk_[\x21-\x7e]+$/) }),
+    ...(token && {
+      authorization: `Bearer ${checkedSecret('CAMBISTA_TOKEN', token, 'a token (cbt_…)', /^cbt_[\x21-\x7e]+$/)}`,
+    }),
+  }
+}
+
+function checkedSecret(name: string, text: string, what: string, format: RegExp): string {
+  const secret = text.trim()
+  if (format.test(secret)) return secret
+  throw new AppError('usage', `${name} is not ${what}`)
 }
 
 function linesIn(file: string): string[] {

@@ -44,7 +44,8 @@ Vale cinco minutos y una sola vez, y la página pregunta antes de usarlo. Los se
 La dirección es la del servidor que está en marcha con el directorio de datos; detrás de un proxy, --url indica la
 dirección que usan los navegadores.`,
   mcp: `Con --url pregunta a un servidor, y --key-file es un archivo con una clave (tipos de cambio), un token (documentos) o
-ambos, uno por línea: todas las herramientas a las que dan acceso. Sin --url lee el directorio de datos, o --database,
+ambos, uno por línea: todas las herramientas a las que dan acceso. En vez del archivo, la clave puede estar en la variable
+CAMBISTA_KEY y el token en CAMBISTA_TOKEN, como los clientes pasan los secretos; el archivo tiene prioridad. Sin --url lee el directorio de datos, o --database,
 también junto a un servidor en marcha, y no cambia nada: tipos de cambio y documentos, pero sin esperar ni tomar
 documentos. En stdout solo hay mensajes; los problemas se dicen en stderr. Un servidor habla MCP por sí mismo en /mcp.
 En cambista manual agents está qué escribir en cada cliente.`,

@@ -6,6 +6,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { secretsOf } from '../../../../src/cli/commands/mcp/relay.ts'
 import {
   connect,
   ERAS,
@@ -53,8 +54,8 @@ function asking(t: TestContext, secrets: string, url = app.app.url): string[] {
 }
 
 /** What is answered to lines, and how the program ends when there are no more. */
-async function answersTo(t: TestContext, words: string[], lines: string[]) {
-  const program = startProgram(t, ['mcp', ...words])
+async function answersTo(t: TestContext, words: string[], lines: string[], env = {}) {
+  const program = startProgram(t, ['mcp', ...words], env)
   program.child.stdin.end(lines.map((line) => `${line}\n`).join(''))
   const code = await program.ended()
   const answers = program.printed.out.trim().split('\n').filter(Boolean)
@@ -106,6 +107,40 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.match(await refusalOf(client, 'get_rate', { on: '1990-01-01' }), /No rate of USD\/CRC is stored/)
   })
 }
+
+test('the key and the token may be in CAMBISTA_KEY and CAMBISTA_TOKEN, below --key-file', async (t) => {
+  const names = async (env: Record<string, string>, words = ['--url', app.app.url]) => {
+    const list = [request(1, 'initialize', INITIALIZE), request(2, 'tools/list')]
+    const { code, answers, err } = await answersTo(t, words, list, env)
+    assert.equal(code, 0, err)
+    return answers.at(-1)?.result?.tools?.map(({ name }: Json) => name)
+  }
+  const [key, token] = [app.key, TOKENS.work]
+  assert.deepEqual(await names({ CAMBISTA_KEY: key }), RATE_TOOLS)
+  assert.deepEqual(await names({ CAMBISTA_TOKEN: ` ${token}\n` }), [
+    ...READ_TOOLS,
+    ...WAIT_TOOLS,
+    ...WORK_TOOLS,
+  ])
+  const both = [...RATE_TOOLS, ...READ_TOOLS, ...WAIT_TOOLS, ...WORK_TOOLS]
+  assert.deepEqual(await names({ CAMBISTA_KEY: key, CAMBISTA_TOKEN: token }), both)
+  const inFile = asking(t, `${key}\n`)
+  assert.deepEqual(await names({ CAMBISTA_KEY: 'cbk_other', CAMBISTA_TOKEN: token }, inFile), RATE_TOOLS)
+})
+
+test('what is no key or token in the variables is named, and not shown', async () => {
+  for (const [env, expected] of [
+    [{}, /--url needs --key-file, or a key in CAMBISTA_KEY or a token in CAMBISTA_TOKEN/],
+    [{ CAMBISTA_KEY: '', CAMBISTA_TOKEN: '' }, /--url needs --key-file/],
+    [{ CAMBISTA_KEY: 'cbt_secret' }, /CAMBISTA_KEY is not a key \(cbk_…\)/],
+    [{ CAMBISTA_TOKEN: 'cbt_secret text' }, /CAMBISTA_TOKEN is not a token \(cbt_…\)/],
+  ] as const) {
+    assert.throws(
+      () => secretsOf(env),
+      (error: Error) => expected.test(error.message) && !/secret/.test(error.message),
+    )
+  }
+})
 
 test('what another process stores is seen at the next call', async (t) => {
   const other = await startTestApp(t)
