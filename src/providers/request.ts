@@ -168,8 +168,23 @@ function failedRequest(request: SourceRequest, error: unknown): Failed {
   const certificate = certificateReason(error)
   if (certificate !== undefined) return given(request, certificate) // it will be no other in a few seconds
   const reason = isTimeout(error) ? 'no complete answer in time' : networkReason(error)
-  const message = isCut ? `${CUT_SHORT} (${reason})` : `cannot be reached (${reason})`
+  // The Fetch standard has a list of ports, such as 6000, that no client opens.
+  if (reason === 'bad port') {
+    return given(
+      request,
+      `${hostAndPort(request.url)} cannot be reached (bad port: it is reserved, no HTTP client opens it)`,
+    )
+  }
+  const message = isCut
+    ? `${CUT_SHORT} (${reason})`
+    : `${hostAndPort(request.url)} cannot be reached (${reason})`
   return { failure: new FetchFailure(`${request.name}: ${masked(message, request)}`), again: true }
+}
+
+/** The port also where the URL leaves it out. */
+function hostAndPort(url: string): string {
+  const { hostname, port, protocol } = new URL(url)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 /** Why the certificate of a source is rejected, in words; undefined: that is not the reason. */

@@ -156,7 +156,23 @@ test('never follows a redirect', async (t) => {
 test('says that a bank that is not there cannot be reached', async (t) => {
   const { bank, session } = await converse(t)
   await bank.close()
-  await assert.rejects(session.read(week()), failure(/^318: cannot be reached \(ECONNREFUSED\)$/))
+  const { port } = new URL(bank.url)
+  const refused = new RegExp(`^318: 127\\.0\\.0\\.1:${port} cannot be reached \\(ECONNREFUSED\\)$`)
+  await assert.rejects(session.read(week()), failure(refused))
+})
+
+test('names host, port and cause of a bank on a port that no client opens, and does not try again', async () => {
+  const started = performance.now()
+  for (const [url, place] of [
+    ['http://127.0.0.1:6000', '127.0.0.1:6000'],
+    ['https://[::1]:6667/SDDE', '[::1]:6667'],
+  ] as const) {
+    const message = `318: ${place} cannot be reached (bad port: it is reserved, no HTTP client opens it)`
+    const settings = { url, token: TOKEN, userAgent: 'cambista/test', paceMs: 0 }
+    const session = openSession(settings, new AbortController().signal)
+    await assert.rejects(session.read(week()), { name: 'FetchFailure', message })
+  }
+  assert.ok(performance.now() - started < 1500, 'it waited for another try')
 })
 
 test('gives a silent bank up', async (t) => {
