@@ -41,7 +41,7 @@ test('a provider that was added has its options, rows, runs and part of doctor',
     return { code, ...program.printed }
   }
   assert.match(
-    (await cambista(['serve', '--help'])).out,
+    (await cambista(['serve', '--help'])).out.replace(/\s+/g, ' '),
     /--pruebas-cron PATTERN .* Helsinki \(default 30 16/,
   )
   const mistyped = await cambista(['serve'], { CAMBISTA_PRUEBAS_TOKNE: 'x' })
