@@ -15,6 +15,8 @@ export type RangeWay = {
   name: string
   /** `filled`: a row on each day with a rate; else on days on which a leg was published; `carried`: one before, too. */
   rows: 'filled' | 'published' | 'carried'
+  /** Whether no row is an error, in which nothing could be said to be left out. */
+  needsRows?: true
   /** Without quotes all currencies. */
   path(pair: Omit<Pair, 'quote'>, quotes: readonly string[], days: Days): string
   read(sent: Sent, base: string): Row[] | undefined
@@ -57,6 +59,7 @@ export const RANGE_WAYS: readonly RangeWay[] = [
   {
     name: 'Frankfurter v1',
     rows: 'published',
+    needsRows: true,
     path: ({ base, side }, quotes, { from, to }) =>
       `/v1/${from}..${to}?base=${base}&tipo=${side}${list('symbols', quotes)}`,
     // No row at all is its 404.

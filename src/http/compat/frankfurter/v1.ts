@@ -136,10 +136,9 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
       leftOut: [...holes.keys()],
     }
   }
-  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, {
-    ...{ ...asked, quotes: others, from, to },
-    ...{ areNamed: query.quotes.length > 0, onlyPublished: true },
-  })
+  const range = { ...asked, quotes: others, from, to, onlyPublished: true }
+  const areNamed = query.quotes.length > 0
+  const { quotes, leftOut } = await wholeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed })
   const days: string[] = []
   let [rows, first, last, decimals] = [0, '', '', undefined as number | undefined]
   for await (const { day, crosses } of crossesByDay(snapshot, { ...asked, quotes, from, to })) {
@@ -152,7 +151,10 @@ async function find(deps: ShapeDeps, snapshot: RateSnapshot, query: Query): Prom
     last = day
     decimals = smallest(decimals, fewestDecimals(held))
   }
-  if (days.length === 0) throw new AppError('not-found', 'not found')
+  if (days.length === 0) {
+    await wholeQuotes(deps, 'frankfurter', snapshot, { ...range, areNamed: true }) // a 404 would hide what is left out
+    throw new AppError('not-found', 'not found')
+  }
   const text = `${head},"start_date":"${first}","end_date":"${last}","rates":{${days.join(',')}}}`
   return { text, decimals, leftOut }
 }
