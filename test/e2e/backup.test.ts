@@ -36,7 +36,9 @@ test('backs up a running server, checks it, restores it elsewhere and serves tha
   assert.equal(verified.code, 0, verified.err)
 
   const examined = await run(t, ['doctor', '--json', ...at])
-  assert.equal(examined.code, 0, examined.out)
+  const { findings } = JSON.parse(examined.out) as { findings: { message: string }[] }
+  assert.equal(findings.length, 1, examined.out)
+  assert.match(findings[0]?.message ?? '', /^never synced/)
   const refused = await run(t, ['backup', 'restore', set, ...at])
   assert.match(refused.err, /^cambista: .*data is in use \(serve\.lock\): stop the server/)
   assert.equal((await run(t, ['backup', 'restore', set, '--data-dir', other])).code, 0)

@@ -338,7 +338,10 @@ async function refusals(
         const answer = await send(url + target, { method, headers })
         const [status, body] = expected()
         const said = `${method} ${target} ${JSON.stringify(headers)}`
-        assert.deepEqual([answer.status, answer.body], [status, method === 'HEAD' ? '' : body], said)
+        // Beside the text of the contract a hint may say which credential was sent, and nothing of it.
+        const told =
+          status === 401 ? answer.body.replace(/,"hint":"[^"]*\(cb[kt]_…\)[^"]*"\}$/, '}') : answer.body
+        assert.deepEqual([answer.status, told], [status, method === 'HEAD' ? '' : body], said)
         assert.deepEqual(unusual(answer.headers), status === 401 ? ['www-authenticate'] : [], said)
         const scheme = route.family === 'rates' ? 'ApiKey' : 'Bearer'
         assert.equal(answer.headers['www-authenticate'], status === 401 ? scheme : undefined, said)
