@@ -9,9 +9,9 @@ import { RatesScreen } from './rates/rates-screen.tsx'
 import type { Failure } from './server/ask.ts'
 import { session } from './server/session.ts'
 import { resumeSession } from './server/sign-in.ts'
-import { AddSecret } from './session/add-secret.tsx'
 import { SignIn } from './session/sign-in.tsx'
 
+const AddSecret = lazily(() => import('./other-screens.ts').then((file) => file.AddSecret))
 const OneTimeLink = lazily(() => import('./other-screens.ts').then((file) => file.OneTimeLink))
 const DocumentsScreen = lazily(() => import('./other-screens.ts').then((file) => file.DocumentsScreen))
 const StatusScreen = lazily(() => import('./other-screens.ts').then((file) => file.StatusScreen))
@@ -20,6 +20,7 @@ const BELOW_RATES = {
   EmptyBox: lazily(() => import('./other-screens.ts').then((file) => file.EmptyBox)),
   LeftOut: lazily(() => import('./other-screens.ts').then((file) => file.LeftOut)),
   MissingDaysNote: lazily(() => import('./other-screens.ts').then((file) => file.MissingDaysNote)),
+  NeedsSecret: lazily(() => import('./other-screens.ts').then((file) => file.NeedsSecret)),
   ExportAll: lazily(() => import('./other-screens.ts').then((file) => file.ExportAll)),
 }
 

@@ -64,7 +64,20 @@ export const STATES: readonly State[] = [
   { name: 'server is starting', as: 'both', before: answering(/^\/session/, BUSY), shows: 'main > .notice' },
 
   { name: 'rates', as: 'both', shows: '.currency' },
-  { name: 'day without a value', as: 'both', at: '#rates?on=2026-11-24', shows: '.dollar-facts .caution' },
+  {
+    name: 'day without a value',
+    as: 'both',
+    at: '#rates?on=2026-11-19',
+    before: answering(/\/rates\/latest$/, {
+      contentType: 'application/json',
+      body: JSON.stringify({
+        ...{ provider: 'bccr', pair: 'USD/CRC', rate_date: '2026-11-18' },
+        ...{ compra: '484.98', venta: '490.84', referencia: null },
+      }),
+    }),
+    shows: '.dollar-facts .caution',
+  },
+  { name: 'day after tomorrow', as: 'both', at: '#rates?on=2030-01-01', shows: '.dollar .notice' },
   { name: 'day before all', as: 'both', at: '#rates?on=1950-01-01', shows: '.dollar .notice' },
   {
     name: 'whole history as a table',

@@ -9,7 +9,6 @@ import { WhenSeen } from '../parts/when-seen.tsx'
 import { type DayRates, readDayRates, type Series } from '../server/answers.ts'
 import { now } from '../server/clock.ts'
 import { session } from '../server/session.ts'
-import { NeedsSecret } from '../session/add-secret.tsx'
 import { todayAt, validateDay } from '../words/days.ts'
 import type { MissingDays } from '../words/holes.ts'
 import { Converter } from './converter.tsx'
@@ -27,11 +26,12 @@ type Fetched = {
   EmptyBox: FunctionComponent<{ everyMs: number }>
   LeftOut: FunctionComponent<{ ids: readonly number[]; series: readonly Series[] }>
   MissingDaysNote: FunctionComponent<{ missing: MissingDays }>
+  NeedsSecret: FunctionComponent<{ what: 'key' | 'token' }>
 }
 
 export function RatesScreen({ below }: { below: Fetched }) {
   const current = session.value
-  if (current.state === 'in' && !current.key) return <NeedsSecret what="key" />
+  if (current.state === 'in' && !current.key) return <below.NeedsSecret what="key" />
   return <Rates below={below} />
 }
 
