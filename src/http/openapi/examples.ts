@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   [/^\/api\/v1\/convert(\.|$)/, { parameters: { amount: '1500.50', from: 'EUR', to: 'CRC' } }],
   [
     /^\/api\/v1\/convert\/batch$/,
-    { body: { [JSON_TYPE]: [{ id: 'F-1', amount: '1500.50', from: 'EUR', to: 'CRC' }] } },
+    { body: { [JSON_TYPE]: [{ id: 'F-1', amount: '1500.5', from: 'EUR', to: 'CRC' }] } },
   ],
   [/^\/api\/v1\/history/, { parameters: { base: 'EUR', quote: 'CRC' } }],
   [/^\/api\/v1\/(documents|companies)\/\{id\}/, { parameters: { id: 1 } }],
