@@ -132,7 +132,10 @@ async function openApp(
   keepExportable?.()
   const past = openPastRates(engine.longReads)
   const keyring = await openKeyring(engine, clock, database.memoryAge)
-  if (config.proxies === ANY_ADDRESS && keyring.hasNetworks()) throw new AppError('usage', FORGEABLE_ADDRESS)
+  const local = config.proxies === ANY_ADDRESS ? keyring.keyWithNetwork() : undefined
+  if (local !== undefined) {
+    throw new AppError('usage', `${FORGEABLE_ADDRESS}, or revoke the key ${local}, which has a network`)
+  }
   const recordUse = loggingFailures(log, 'the last use of keys and tokens is not stored', keyring.recordUse)
   parts.defer(recordUse)
 

@@ -90,13 +90,14 @@ function currentToken(
   if ('error' in content && codeOf(content.error) === 'EACCES' && atStart) content = atStart
   if ('error' in content) {
     const { error } = content
-    throw new AppError('failed', `cannot read ${name}: ${reasonOf(error)}`, { cause: error })
+    throw new AppError('failed', `cannot read ${name}: ${reasonOf(error)} (${WRITE_TOKEN})`, { cause: error })
   }
   if (content.token === '') throw new AppError('failed', `${emptyMessage(name)}: ${file} (${WRITE_TOKEN})`)
   return content.token
 }
 
-const WRITE_TOKEN = 'write the token into it, or leave the option out'
+const WRITE_TOKEN =
+  'write the token into it, or a line that begins with # while there is none; of the service it is the file in /etc/cambista'
 
 function emptyMessage(name: string): string {
   return `the file of ${name} is empty`

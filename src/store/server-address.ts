@@ -45,10 +45,14 @@ export function readServerAddress(dataDir: string): string | undefined {
   return readLines(dataDir)?.[0]
 }
 
-/** Undefined: there are none, or the server is of a version that wrote none. */
+/** Undefined: there are none, the server is of a version that wrote none, or the file is damaged. */
 export function readServerSettings(dataDir: string): ServerSettings | undefined {
   const [, settings] = readLines(dataDir) ?? []
-  return settings ? JSON.parse(settings) : undefined
+  try {
+    return settings ? JSON.parse(settings) : undefined
+  } catch {
+    return undefined // who asks goes by settings of its own
+  }
 }
 
 function readLines(dataDir: string): string[] | undefined {

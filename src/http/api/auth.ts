@@ -66,8 +66,8 @@ export type Keyring = {
   hashOf(kind: 'key' | 'token', id: number): string | undefined
   /** Whether there is no key that is let in. */
   hasNoKey(): boolean
-  /** Whether a key that is let in is good from its network alone. */
-  hasNetworks(): boolean
+  /** The name of a key that is let in from its network alone; undefined: there is none. */
+  keyWithNetwork(): string | undefined
   /** Reads keys and tokens again, after another process changed them. */
   refresh(): Promise<void>
   /** Writes down which were used since the last time. */
@@ -156,7 +156,7 @@ export async function openKeyring(
       return found && !isOver(found) ? hash : undefined
     },
     hasNoKey: () => keys.known.values().every(isOver),
-    hasNetworks: () => keys.known.values().some((key) => key.network !== null && !isOver(key)),
+    keyWithNetwork: () => keys.known.values().find((key) => key.network !== null && !isOver(key))?.name,
     refresh,
     async recordUse() {
       const used = [...taken(keys), ...taken(tokens)]

@@ -9,8 +9,8 @@ export type Missed = {
   indicator(shape: string, what: string): void
   /** Values that are stored rounded. */
   rounded(count: number): void
-  /** Days of a range that were not synchronized. */
-  days(shape: string, days: Interval): void
+  /** Days of a range that were not synchronized; `isRefused`: the range is, else a currency is left out. */
+  days(shape: string, days: Interval, isRefused: boolean): void
   /** Days of a range of which one side was published, where a reader needs both. */
   oneSided(shape: string, count: number): void
 }
@@ -35,10 +35,11 @@ export function createMissed(log: Log, clock: Clock): Missed {
       if (!CODE.test(what) || !isNew(`${shape} ${what}`)) return
       log.info('asked for what is not held', { shape, indicator: what })
     },
-    days(shape, { from, to }) {
-      if (!isNew('days')) return
+    days(shape, { from, to }, isRefused) {
+      if (!isNew(`${shape} ${isRefused ? 'refused' : 'left out'}`)) return
       const advice = `cambista sync --from ${from} --to ${to}`
-      log.warn('asked for days that were not synchronized', { shape, from, to, advice })
+      const event = 'asked for days that were not synchronized'
+      log.warn(event, { shape, from, to, answer: isRefused ? 'an error' : 'without a currency', advice })
     },
     oneSided(shape, count) {
       if (isNew(`${shape} one-sided`)) log.info('days with one side are left out', { shape, days: count })

@@ -37,8 +37,9 @@ export async function wholeParts<T>(
     }
   }
   if (!first) return { whole, leftOut }
-  deps.missed.days(shape, firstOf(first))
-  if (!areNamed && whole.length > 0) return { whole, leftOut }
+  const isRefused = areNamed || whole.length === 0
+  deps.missed.days(shape, firstOf(first), isRefused)
+  if (!isRefused) return { whole, leftOut }
   const next = await deps.nextSync()
   const seconds = next ? (next.getTime() - deps.clock().getTime()) / 1000 : 0
   throw new AppError('unavailable', inWords(first), {

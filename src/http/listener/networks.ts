@@ -36,12 +36,17 @@ export function networksFault(text: string): string | undefined {
     return `must be addresses or networks such as 10.0.0.0/8, or the word loopback, with commas between: ${JSON.stringify(wrong)} is none`
   }
   const isEverybody = INTERNET.some((part) => covers(networks.map(rangeOf), part))
-  return isEverybody ? 'names the whole internet: write any, if that is meant' : undefined
+  return isEverybody ? EVERYBODY : undefined
 }
+
+const EVERYBODY = 'must not be the whole internet'
 
 /** The same of a list that may be the word any. */
 export function networksOrAnyFault(text: string): string | undefined {
-  return text === 'any' ? undefined : networksFault(text)
+  if (text === 'any') return undefined
+  if (/(^|,)\s*any\s*(,|$)/i.test(text)) return 'must be the word any in small letters and alone, or networks'
+  const fault = networksFault(text)
+  return fault === EVERYBODY ? `${fault}: write any, if that is meant` : fault
 }
 
 export function networksOrAny(text: string): BlockList {

@@ -192,10 +192,12 @@ test('a range in which a value would have to be carried over the hole before it 
   assert.equal((await get(euro, '/v1/2026-03-09..2026-03-10?base=EUR&symbols=CRC')).status, 200)
 })
 
-test('the log says it once a day', () => {
-  const lines = dollar.logged.filter((line) => line.includes('asked for days that were not synchronized'))
-  assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /cambista sync --from 2026-02-/)
+test('the log says it once a day for each shape', () => {
+  const all = dollar.logged.join('').split('\n')
+  const lines = all.filter((line) => line.includes('asked for days that were not synchronized'))
+  const shapes = lines.map((line) => JSON.parse(line).shape).toSorted()
+  assert.deepEqual(shapes, ['bccr', 'currencylayer', 'fixer', 'frankfurter', 'hacienda', 'oxr', 'sdde'])
+  for (const line of lines) assert.match(line, /"answer":"an error".*cambista sync --from 2026-02-/)
   const others = dollar.logged.filter((line) => /request (refused|failed)/.test(line))
   assert.deepEqual(others, [], 'no line for each request')
 })

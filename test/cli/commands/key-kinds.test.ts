@@ -59,7 +59,7 @@ for (const [title, words, code, message] of [
     'a network of the whole internet',
     ['--secret-from', 'FILE', '--network', '0.0.0.0/1,128.0.0.0/1'],
     2,
-    /--network names the whole internet/,
+    /--network must not be the whole internet/,
   ],
   [
     'a network of half the internet',

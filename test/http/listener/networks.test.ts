@@ -26,9 +26,9 @@ test('a list that is the whole internet says to write any, in one network or in 
     '::ffff:0.0.0.0/97,128.0.0.0/1',
     '::/2',
   ]) {
-    for (const fault of [networksFault, networksOrAnyFault]) {
-      assert.equal(fault(everybody), 'names the whole internet: write any, if that is meant', everybody)
-    }
+    assert.equal(networksFault(everybody), 'must not be the whole internet', everybody)
+    const orAny = 'must not be the whole internet: write any, if that is meant'
+    assert.equal(networksOrAnyFault(everybody), orAny, everybody)
   }
   for (const part of [
     '0.0.0.0/1',
@@ -42,6 +42,9 @@ test('a list that is the whole internet says to write any, in one network or in 
 })
 
 test('any is the whole list, and only where it is taken', () => {
+  for (const odd of ['ANY', 'any,10.0.0.0/8', '10.0.0.0/8, any']) {
+    assert.match(networksOrAnyFault(odd) ?? '', /the word any in small letters and alone/, odd)
+  }
   assert.equal(networksOrAnyFault('any'), undefined)
   assert.equal(networksOrAny('any'), ANY_ADDRESS)
   assert.notEqual(networksOrAny('10.0.0.0/8'), ANY_ADDRESS)
@@ -50,7 +53,6 @@ test('any is the whole list, and only where it is taken', () => {
     [true, true],
   )
   assert.match(networksFault('any') ?? '', /"any" is none$/)
-  assert.match(networksOrAnyFault('any,10.0.0.0/8') ?? '', /"any" is none$/)
 })
 
 test('networks of a known secret are private, or have 65,536 addresses or a /48 at most', () => {
