@@ -18,7 +18,6 @@ import type { UploadLimits } from './http/documents/uploads/receive.ts'
 import { ANY_ADDRESS, FORGEABLE_ADDRESS } from './http/listener/networks.ts'
 import { type ServerOptions, startServer } from './http/server.ts'
 import { type Log, loggingFailures } from './log.ts'
-import { PROVIDERS } from './providers/list.ts'
 import type { Provider, ProviderSettings } from './providers/provider.ts'
 import type { BlobFs } from './store/blobs/folder.ts'
 import { hookKeyOf } from './store/hooks/key.ts'
@@ -55,13 +54,14 @@ export type AppConfig = ServerOptions &
     providerSettings: (provider: Provider) => ProviderSettings
     limits: UploadLimits
     log: Log
+    /** Sources of rates. */
+    providers: readonly Provider[]
     /** Ends a start that waits for its database. */
     stop?: AbortSignal
   }
 
 export type AppOverrides = {
   clock?: Clock
-  providers?: readonly Provider[]
   blobFs?: BlobFs
   /** Milliseconds that never go back, by which leases are measured. */
   ticks?: () => number
@@ -111,7 +111,7 @@ async function openApp(
   overrides: AppOverrides,
   before?: { close(): Promise<void> },
 ): Promise<App> {
-  const providers = overrides.providers ?? PROVIDERS
+  const { providers } = config
   await using parts = new AsyncDisposableStack() // closed in reverse, also when a later part fails to start
 
   const upgraded = (upgrade: Upgrade) => config.log.warn('database upgraded', upgrade)

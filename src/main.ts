@@ -16,11 +16,13 @@ import { lendToLibraries, readSettings, SETTINGS_FILE, type Settings, withSettin
 import { isJournal } from './cli/terminal-log.ts'
 import { AppError, reasonOf } from './errors.ts'
 import { asJournalErrors } from './log.ts'
+import { PROVIDERS } from './providers/list.ts'
+import type { Provider } from './providers/provider.ts'
 import { lostDatabaseError } from './storage-error.ts'
 import type { Place } from './store/place.ts'
 
 /** Runs the program with this process as its terminal. */
-export async function main(): Promise<void> {
+export async function main(providers: readonly Provider[] = PROVIDERS): Promise<void> {
   process.umask(0o077) // whatever is written is for this user alone
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -34,6 +36,7 @@ export async function main(): Promise<void> {
   }
   process.exitCode = await run(process.argv.slice(2), {
     env: process.env,
+    providers,
     settingsFile: SETTINGS_FILE,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
@@ -110,7 +113,9 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     terminal: { ...terminal, env },
     settings,
     place: hasPlace ? place : undefined,
-    withDatabase: hasPlace ? databaseIn(place, { changesData, say }) : undefined,
+    withDatabase: hasPlace
+      ? databaseIn(place, { changesData, providers: terminal.providers, say })
+      : undefined,
   })
 }
 

@@ -1,6 +1,7 @@
 // What a command is: a name, its options, a line of help, an example, and what it does.
 
 import type { Readable } from 'node:stream'
+import type { Provider } from '../providers/provider.ts'
 import type { Place } from '../store/place.ts'
 import type { Environment } from './args.ts'
 import type { WithDatabase } from './data-dir.ts'
@@ -11,6 +12,8 @@ import type { Settings } from './settings.ts'
 /** The world outside, handed in so that a command can be run in a test. */
 export type Terminal = {
   env: Environment
+  /** Sources of rates. Tests pass their own, so that none calls a real host. */
+  providers: readonly Provider[]
   /** Where the settings of a service on this machine would be; undefined: nowhere. */
   settingsFile?: string
   /** Results. */

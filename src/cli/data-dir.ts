@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError, reasonOf } from '../errors.ts'
-import { PROVIDERS } from '../providers/list.ts'
+import type { Provider } from '../providers/provider.ts'
 import { diskError, lostDatabaseError } from '../storage-error.ts'
 import type { Engine } from '../store/engine.ts'
 import { openEngine } from '../store/open-engine.ts'
@@ -45,8 +45,9 @@ export type WithDatabase = <T>(
 /** `say` is told where it is if the command changes it, and of an upgrade. */
 export function databaseIn(
   placeOf: () => Place,
-  { changesData, say }: { changesData: boolean; say: (text: string) => void },
+  options: { changesData: boolean; providers: readonly Provider[]; say: (text: string) => void },
 ): WithDatabase {
+  const { changesData, providers, say } = options
   return async ({ mustExist }, work) => {
     const place = placeOf()
     becomeOwnerOf(place)
@@ -64,7 +65,7 @@ export function databaseIn(
           : `database: ${engine.place}\n`,
       )
     try {
-      await ensureCatalogue(engine.db, PROVIDERS, engine.clock)
+      await ensureCatalogue(engine.db, providers, engine.clock)
       return await work(engine.db, engine)
     } catch (error) {
       if (engine.kind === 'postgres') throw lostDatabaseError(error, engine.place)

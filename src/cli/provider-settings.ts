@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { VERSION } from '../assets.ts'
 import { AppError, codeOf, reasonOf } from '../errors.ts'
-import { PROVIDERS } from '../providers/list.ts'
 import type { Provider, ProviderSettings, TokenSetting } from '../providers/provider.ts'
 import type { Environment } from './args.ts'
 import type { ProviderOption } from './option-names.ts'
@@ -26,7 +25,7 @@ export function cronOf(options: Given): (provider: Provider) => string {
 export function settingsOfProviders(
   options: Given,
   env: Environment,
-  providers: readonly Provider[] = PROVIDERS,
+  providers: readonly Provider[],
 ): (provider: Provider) => ProviderSettings {
   const readers = new Map(
     providers.map(({ code, settings: { token } }) => [code, token && tokenReader(token, options, env)]),

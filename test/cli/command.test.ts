@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { parseWords } from '../../src/cli/args.ts'
 import { command } from '../../src/cli/command.ts'
 import type { ALLOWED } from '../../src/domain/secrets.ts'
+import { TEST_PROVIDERS } from '../support/providers.ts'
 
 test('the values that a command gets follow from the options that it declares', async () => {
   let got: [number, number | undefined, string, boolean, (typeof ALLOWED)[number][]] = [0, 0, '', false, []]
@@ -24,7 +25,14 @@ test('the values that a command gets follow from the options that it declares', 
     },
   })
   const { options } = parseWords(['--name', 'A', '--allow', 'documents:GET'], declared.options, {})
-  const terminal = { env: {}, out() {}, err() {}, interactive: false, stop: new AbortController().signal }
+  const terminal = {
+    env: {},
+    providers: TEST_PROVIDERS,
+    out() {},
+    err() {},
+    interactive: false,
+    stop: new AbortController().signal,
+  }
   const settings = { file: '', values: {}, hidden: false }
   await declared.run({
     options,

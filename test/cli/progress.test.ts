@@ -7,6 +7,7 @@ import { addDays, todayIn } from '../../src/dates.ts'
 import { startBank } from '../../src/demo/bank.ts'
 import { run } from '../../src/main.ts'
 import { temporaryDirectory } from '../support/app.ts'
+import { TEST_PROVIDERS } from '../support/providers.ts'
 
 function openTerminal(interactive: boolean) {
   const printed: string[] = []
@@ -15,6 +16,7 @@ function openTerminal(interactive: boolean) {
     env: {},
     out: () => {},
     err: (text: string) => void printed.push(text),
+    providers: TEST_PROVIDERS,
     interactive,
     stop: signal,
   }

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { unknownSettings } from '../../src/cli/setting-names.ts'
 import { parseEnvironmentFile } from '../../src/cli/settings.ts'
 import { run } from '../../src/main.ts'
+import { TEST_PROVIDERS } from '../support/providers.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { startCommand, until } from '../support/terminal.ts'
 
@@ -110,6 +111,7 @@ test('serve stops for mistyped names and names them all; other commands go on', 
     settingsFile: file,
     out: (text) => printed.push(String(text)),
     err: () => {},
+    providers: TEST_PROVIDERS,
     interactive: false,
     stop: new AbortController().signal,
   })
@@ -129,6 +131,7 @@ async function serveOnce(t: TestContext, env: Record<string, string>, settingsFi
       err += text
       if (err.includes('listening')) stop.abort()
     },
+    providers: TEST_PROVIDERS,
     interactive: false,
     stop: stop.signal,
   })

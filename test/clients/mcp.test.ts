@@ -80,7 +80,7 @@ test('the SDK of 2025-11-25 calls every tool over HTTP, and what it gets is as t
 })
 
 test('the SDK of 2025-11-25 reads a data directory over stdin', async () => {
-  const words = [join(ROOT, 'bin/cambista.ts'), 'mcp', '--data-dir', app.dataDir]
+  const words = [join(ROOT, 'test/support/cambista.ts'), 'mcp', '--data-dir', app.dataDir]
   const calls = callsOf(await upload()).filter(([name]) => !/wait|claim/.test(name))
   const { tools, results } = await readBy<Told>('mcp-sdk.mjs', [
     JSON.stringify(words),
@@ -107,7 +107,7 @@ test('the Inspector lists the tools without a complaint, calls them, and reads a
   writeFileSync(file, `${app.key}\n${TOKENS.work}\n`)
   const stdio = [
     process.execPath,
-    join(ROOT, 'bin/cambista.ts'),
+    join(ROOT, 'test/support/cambista.ts'),
     'mcp',
     '--url',
     app.app.url,

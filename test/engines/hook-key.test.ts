@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TEST_PROVIDERS } from '../support/providers.ts'
 
 process.env.CAMBISTA_TEST_ENGINE = 'postgres' // before the modules that look at it are loaded
 const { run } = await import('../../src/main.ts')
@@ -44,7 +45,7 @@ test('hooks are made and rotated with the key alone, and the refusal says how to
       said += text
     }
     const stop = new AbortController().signal
-    const terminal = { out: () => {}, err, interactive: false, stop, env }
+    const terminal = { providers: TEST_PROVIDERS, out: () => {}, err, interactive: false, stop, env }
     assert.equal(await run(['hook', ...words], terminal), 2)
     assert.match(
       said,

@@ -13,7 +13,7 @@ export const SEED = Number(process.env.CAMBISTA_SEED ?? Date.now() % 1_000_000)
 /** The command that is tortured: the built executable in the long version, else the sources. */
 export const PROGRAM: readonly [string, ...string[]] = LONG
   ? [join(import.meta.dirname, '../../dist/cambista')]
-  : [process.execPath, join(import.meta.dirname, '../../bin/cambista.ts')]
+  : [process.execPath, join(import.meta.dirname, '../support/cambista.ts')]
 
 /** How often, or how many. */
 export function scaled(amounts: { short: number; long: number }): number {

@@ -26,7 +26,7 @@ const COLLECTING: readonly [string, ...string[]] = [
   '--expose-gc',
   '--import',
   'data:text/javascript,process.on("SIGUSR2",()=>{gc();gc();console.log("collected")})',
-  new URL('../../bin/cambista.ts', import.meta.url).pathname,
+  new URL('../support/cambista.ts', import.meta.url).pathname,
 ]
 
 type Served = { server: Program; url: string }

@@ -11,13 +11,13 @@ import { hashOfSecret, makeSecret } from '../../src/domain/secrets.ts'
 import type { UploadLimits } from '../../src/http/documents/uploads/receive.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
-import { bccr } from '../../src/providers/bccr/bccr.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import type { BlobFs } from '../../src/store/blobs/folder.ts'
 import { needHookKey } from '../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../src/store/postgres/lease.ts'
 import type { SyncEnd } from '../../src/sync/run.ts'
+import { TEST_PROVIDERS } from './providers.ts'
 import { fixedClock, openDatabaseOf, postgres, type TestClock, temporaryDirectory } from './temporary.ts'
 
 export {
@@ -117,11 +117,11 @@ export async function startTestApp(t: TestContext, options: TestAppOptions = {})
       keepEvents: 730,
       maxAttempts: options.maxAttempts ?? 5,
       log: createLog({ level: 'debug', format: 'json', write: (text) => logged.push(text) }),
+      providers: options.providers ?? TEST_PROVIDERS,
     },
     {
       clock: clock.read,
       ...(options.blobFs && { blobFs: options.blobFs }),
-      providers: options.providers ?? [bccr],
       ...(options.patienceMs && { patienceMs: options.patienceMs }),
       ...(options.ticks && { ticks: options.ticks }),
       ...(options.leaseTimes && { leaseTimes: options.leaseTimes }),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { until } from './terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../bin/cambista.ts')
+const ENTRY = join(import.meta.dirname, 'cambista.ts')
 const SOURCES = [process.execPath, ENTRY] as const
 const { PATH, NODE_COMPILE_CACHE } = process.env
 const COMMON = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) } // of which a start takes half the time

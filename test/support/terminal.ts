@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Terminal } from '../../src/cli/command.ts'
 import { run } from '../../src/main.ts'
 import { needHookKey } from '../../src/store/hooks/key.ts'
+import { TEST_PROVIDERS } from './providers.ts'
 import { postgres } from './temporary.ts'
 
 export type CommandEnd = { code: number; out: string; err: string }
@@ -28,6 +29,7 @@ export function startCommand(argv: string[], env: Record<string, string> = {}) {
       // What each command that changes something says first has a test of its own: test/cli/service/settings.test.ts.
       if (!/^(data directory|database): |^cambista: --data-dir .* is ignored/.test(text)) printed.err += text
     },
+    providers: TEST_PROVIDERS,
     interactive: false,
     stop: stop.signal,
   })

@@ -41,31 +41,29 @@ export const demo = command({
     parts.defer(() => bank.close())
     const log = terminalLog(terminal, { level: 'warn', format: 'text' })
     const secrets = await fillDirectory(dataDir)
-    const app = await startApp(
-      {
-        host: options.host,
-        port: options.port,
-        dataDir,
-        scheduler: false,
-        syncCron: ({ settings }) => settings.schedule.fallback,
-        backfillFrom: FIRST_DAY,
-        providerSettings: () => ({
-          url: bank.url,
-          token: TOKEN,
-          paceMs: 0,
-          userAgent: `cambista/${VERSION}`,
-        }),
-        hostNames: namesOfMachine(),
-        compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
-        limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
-        staleForMs: 0,
-        keepRemovedDays: 8,
-        keepEvents: 730,
-        maxAttempts: 5,
-        log,
-      },
-      { providers: [DEMO_BANK] },
-    )
+    const app = await startApp({
+      host: options.host,
+      port: options.port,
+      dataDir,
+      scheduler: false,
+      syncCron: ({ settings }) => settings.schedule.fallback,
+      backfillFrom: FIRST_DAY,
+      providerSettings: () => ({
+        url: bank.url,
+        token: TOKEN,
+        paceMs: 0,
+        userAgent: `cambista/${VERSION}`,
+      }),
+      hostNames: namesOfMachine(),
+      compat: { open: 'any', serveRounded: false }, // every value is invented: there is nothing to protect
+      limits: { ...UPLOAD_WAITS, maxBody: 2 * 1024 ** 3, minFree: 64 * 1024 ** 2, maxUploads: 16 },
+      staleForMs: 0,
+      keepRemovedDays: 8,
+      keepEvents: 730,
+      maxAttempts: 5,
+      log,
+      providers: [DEMO_BANK],
+    })
     parts.defer(() => app.close())
     terminal.out(`cambista ${VERSION} demo: every value is invented; nothing is kept.\n`)
     await Promise.all([fill(app, terminal, secrets), stopped(terminal.stop)])

@@ -4,7 +4,6 @@ import { examine, type Repaired, repair } from '../../domain/doctor/doctor.ts'
 import type { DoctorRequest, Examination } from '../../domain/doctor/examination.ts'
 import type { SharedRequest } from '../../domain/doctor/shared.ts'
 import { AppError } from '../../errors.ts'
-import { PROVIDERS } from '../../providers/list.ts'
 import { isServed } from '../../store/backup/data-dir-files.ts'
 import { openContents } from '../../store/blobs/open.ts'
 import { openEngine } from '../../store/open-engine.ts'
@@ -56,7 +55,7 @@ stopped. What nodes share they tidy up themselves.`,
     if (options.repair) repaired = await repair(dataDir)
     const line = progressOf(terminal)
     const common = {
-      providers: PROVIDERS,
+      providers: terminal.providers,
       signal: terminal.stop,
       beforeSecondLook: (signal: AbortSignal) => wait(LOOK_AGAIN_MS, undefined, { signal }),
       progress: (done: number) => line.show(`${done} contents`),

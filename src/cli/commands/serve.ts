@@ -3,7 +3,6 @@ import { startApp } from '../../app.ts'
 import { VERSION } from '../../assets.ts'
 import type { BackupPlan } from '../../domain/backup/nightly.ts'
 import { UPLOAD_WAITS } from '../../http/documents/uploads/receive.ts'
-import { PROVIDERS } from '../../providers/list.ts'
 import type { Provider, ProviderSettings } from '../../providers/provider.ts'
 import { diskError } from '../../storage-error.ts'
 import { command, type Terminal } from '../command.ts'
@@ -59,7 +58,7 @@ export const serve = command({
     if (unknown.length > 0) {
       log.warn('not settings of cambista, so they do nothing', { names: unknown.join(', ') })
     }
-    const providerSettings = settingsOfProviders(options, terminal.env)
+    const providerSettings = settingsOfProviders(options, terminal.env, terminal.providers)
     const backup = backupPlan(options)
     if (backup) refuseBackups(place, '--backup-dir')
     becomeOwnerOf(place)
@@ -84,6 +83,7 @@ export const serve = command({
       keepEvents: options['keep-events'],
       maxAttempts: options['max-attempts'],
       log,
+      providers: terminal.providers,
       stop: terminal.stop,
     }).catch((error: unknown) => {
       throw diskError(error, dataDir)
@@ -93,7 +93,7 @@ export const serve = command({
     const also = app.alsoUrls.length > 0 ? app.alsoUrls.join(' ') : undefined
     const { url, metricsUrl: metrics, place: data } = app
     log.info('listening', { url, metrics, also, data, version: VERSION })
-    for (const provider of PROVIDERS) {
+    for (const provider of terminal.providers) {
       const { token } = provider.settings
       const warning = tokenFileWarning(provider, options, terminal.env)
       if (warning) {

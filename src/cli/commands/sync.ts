@@ -1,7 +1,7 @@
 import { addDays, latest, todayIn } from '../../dates.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { FIRST_DAY, PROVIDERS } from '../../providers/list.ts'
+import { FIRST_DAY } from '../../providers/list.ts'
 import type { SyncRunRow } from '../../store/sync-runs.ts'
 import type { RunProgress } from '../../sync/progress.ts'
 import { refine } from '../../sync/refine.ts'
@@ -27,9 +27,9 @@ export const sync = command({
   example: 'cambista sync --from 2026-01-01 --to 2026-01-31',
   run({ options, terminal, withDatabase }) {
     const clock = () => new Date()
-    const todays = PROVIDERS.map(({ timeZone }) => todayIn(clock, timeZone))
+    const todays = terminal.providers.map(({ timeZone }) => todayIn(clock, timeZone))
     const range = rangeOf(options, addDays(todays.reduce(latest), 1))
-    const settings = settingsOfProviders(options, terminal.env)
+    const settings = settingsOfProviders(options, terminal.env, terminal.providers)
     return withDatabase({ mustExist: false }, async (_, engine) => {
       const log = runLog(terminal)
       const deps = {
@@ -44,7 +44,7 @@ export const sync = command({
         if (terminal.interactive || now.requests + now.requestsLeft > FEW_REQUESTS) line.show(syncLine(now))
       }
       const request = { trigger: 'cli' as const, range, signal: terminal.stop, progress }
-      const ends = await syncAll(deps, PROVIDERS, request).finally(line.clear)
+      const ends = await syncAll(deps, terminal.providers, request).finally(line.clear)
       const runs = ends.map(({ run }) => run)
       const isGood = range === undefined && runs.every(({ status }) => status === 'ok')
       const refined = isGood ? await refineNow(deps, terminal) : []
@@ -65,7 +65,7 @@ async function refineNow(deps: SyncDeps, terminal: Terminal): Promise<SyncRunRow
     line.show(
       `making rounded values exact  ${group}  ${window.from} to ${window.to}  (Ctrl-C stops it, nothing is lost)`,
     )
-  return refine(deps, PROVIDERS, { signal: terminal.stop, progress }).finally(line.clear)
+  return refine(deps, terminal.providers, { signal: terminal.stop, progress }).finally(line.clear)
 }
 
 /** What went wrong is in the run that is printed: its end is logged only in the journal, where stdout has no priority. */

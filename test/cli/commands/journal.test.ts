@@ -10,7 +10,7 @@ import { startTestApp } from '../../support/app.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../bin/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../../support/cambista.ts')
 
 test('a file is the journal when device and inode are those of JOURNAL_STREAM', (t) => {
   const path = join(temporaryDirectory(t), 'stream')

@@ -6,6 +6,7 @@ import { COMMANDS, GROUPS } from '../../../src/cli/commands.ts'
 import { commandHelp, ENGLISH, helpWidth, programHelp } from '../../../src/cli/help.ts'
 import { type Language, languageOf } from '../../../src/cli/language/language.ts'
 import { run } from '../../../src/main.ts'
+import { TEST_PROVIDERS } from '../../support/providers.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand } from '../../support/terminal.ts'
 
@@ -179,6 +180,7 @@ test('the journal is English in each locale', async () => {
     err: (text) => {
       err += text
     },
+    providers: TEST_PROVIDERS,
     interactive: false,
     journal: true,
     stop: new AbortController().signal,

@@ -14,6 +14,7 @@ import {
 } from '../../../src/cli/settings.ts'
 import { run } from '../../../src/main.ts'
 import { bccr } from '../../../src/providers/bccr/bccr.ts'
+import { TEST_PROVIDERS } from '../../support/providers.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 /** Runs a command line on a machine whose service has these settings. */
@@ -30,6 +31,7 @@ async function runOn(settingsFile: string, line: string, env: Environment = {}) 
     err: (text) => {
       printed.err += text
     },
+    providers: TEST_PROVIDERS,
     interactive: false,
     stop: stop.signal,
   })
@@ -135,7 +137,7 @@ test('a token in the environment is above a token file in the settings, and belo
   const token = (words: string[], env: Environment) => {
     const settings = readSettings(file, env)
     const { options } = parseWords(words, PROVIDER_OPTIONS, env, settings)
-    return settingsOfProviders(options, withSettings(env, settings))(bccr).token
+    return settingsOfProviders(options, withSettings(env, settings), TEST_PROVIDERS)(bccr).token
   }
   assert.throws(() => token([], {}), /cannot read the bank's token: ENOENT.*bccr-token/)
   writeFileSync(join(home, 'bccr-token'), '')

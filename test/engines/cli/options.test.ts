@@ -9,6 +9,7 @@ import { run } from '../../../src/main.ts'
 import { addressOf } from '../../../src/store/postgres/address.ts'
 import { postgresAddressOf } from '../../support/postgres/database.ts'
 import { postgresSchemaFor } from '../../support/postgres/server.ts'
+import { TEST_PROVIDERS } from '../../support/providers.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { runCommand, startCommand, until } from '../../support/terminal.ts'
 
@@ -69,7 +70,14 @@ test('commands that change something say in which database, without a user or a 
   const { env, database } = await nodesOver(t)
   const said: string[] = []
   const stop = new AbortController().signal
-  const terminal = { env, out() {}, err: (text: string) => said.push(text), interactive: false, stop }
+  const terminal = {
+    env,
+    providers: TEST_PROVIDERS,
+    out() {},
+    err: (text: string) => said.push(text),
+    interactive: false,
+    stop,
+  }
   assert.equal(await run(['key', 'create', 'erp'], terminal), 0)
   assert.ok(said.includes(`database: ${addressOf(database).name}\n`), said.join(''))
 })
@@ -81,7 +89,7 @@ test('MCP without a server reads the database, and a link to the page needs its 
   const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
   const said: string[] = []
   const terminal = {
-    ...{ env, interactive: false, stop: new AbortController().signal },
+    ...{ env, providers: TEST_PROVIDERS, interactive: false, stop: new AbortController().signal },
     out: (text: string | Uint8Array) => said.push(String(text)),
     err: (text: string) => said.push(text),
     input: () => Readable.from([`${JSON.stringify(asked)}\n`]),

@@ -224,7 +224,15 @@ function move({
 }
 
 function spawnMigrate({ dataDir, folder, url }: Where): ChildProcess {
-  const args = ['bin/cambista.ts', 'migrate', '--data-dir', dataDir, '--blobs', folder, '--blobs-shared']
+  const args = [
+    'test/support/cambista.ts',
+    'migrate',
+    '--data-dir',
+    dataDir,
+    '--blobs',
+    folder,
+    '--blobs-shared',
+  ]
   const env = { PATH: process.env.PATH, CAMBISTA_DATABASE: url }
   return spawn(process.execPath, args, { env, stdio: 'ignore', cwd: join(import.meta.dirname, '../../..') })
 }

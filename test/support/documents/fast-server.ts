@@ -4,6 +4,7 @@ import { startApp } from '../../../src/app.ts'
 import { createLog } from '../../../src/log.ts'
 import { needHookKey } from '../../../src/store/hooks/key.ts'
 import type { LeaseTimes } from '../../../src/store/postgres/lease.ts'
+import { TEST_PROVIDERS } from '../providers.ts'
 import { randomOf } from '../rates/random-bank.ts'
 
 export type Facts = {
@@ -49,6 +50,7 @@ const app = await startApp(
     keepRemovedDays: 8,
     keepEvents: 36_500,
     maxAttempts: 4,
+    providers: TEST_PROVIDERS,
     log: createLog({ level: 'warn', format: 'text', write: (text) => process.stderr.write(text) }),
   },
   {

@@ -17,7 +17,7 @@ if (ms !== 0) {
   } as DateConstructor
 }
 
-const ENTRY = join(import.meta.dirname, '../../../bin/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../cambista.ts')
 
 /** The command of a program on a machine whose clock is that many milliseconds ahead. */
 export function programAhead(ms: number): readonly [string, ...string[]] {

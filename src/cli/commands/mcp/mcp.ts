@@ -5,7 +5,7 @@ import type { Clock } from '../../../dates.ts'
 import { documentBy, documentsOn } from '../../../domain/documents/queries.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
-import { FIRST_DAY, PROVIDERS } from '../../../providers/list.ts'
+import { FIRST_DAY } from '../../../providers/list.ts'
 import { openContents } from '../../../store/blobs/open.ts'
 import { type BlobReader, createBlobReader } from '../../../store/blobs/reader.ts'
 import { openEngine } from '../../../store/open-engine.ts'
@@ -60,9 +60,9 @@ async function overData(
   const { answersFrom } = await import('./local.ts')
   const answer = answersFrom({
     db,
-    cache: await openRateCache(db, PROVIDERS),
+    cache: await openRateCache(db, terminal.providers),
     clock,
-    providers: PROVIDERS,
+    providers: terminal.providers,
     historyFrom: ({ groups: [first] }) => (first ? floorOf(first, FIRST_DAY) : FIRST_DAY),
     reading: () => undefined,
     documents: {

@@ -1,7 +1,6 @@
 // Removes what is stored of days to come. It is a log line on stderr that says who did it.
 
 import { AppError } from '../../../errors.ts'
-import { PROVIDERS } from '../../../providers/list.ts'
 import type { LaterRates } from '../../../sync/discard.ts'
 import { call } from '../../call-options.ts'
 import { command, printResult } from '../../command.ts'
@@ -26,7 +25,7 @@ meanwhile, and sees it within a second; a sync may not. It asks first; where the
     const { countLaterRates, discardRates, earliestDiscard } = await import('../../../sync/discard.ts')
     const { canAsk, isConfirmed } = await import('../../confirm.ts')
     const { after } = options
-    const tomorrow = earliestDiscard(() => new Date(), PROVIDERS)
+    const tomorrow = earliestDiscard(() => new Date(), terminal.providers)
     if (after < tomorrow)
       throw new AppError(
         'usage',

@@ -1,7 +1,6 @@
 import { exportable, exportedText } from '../../../domain/rates/export.ts'
 import { openRateCache } from '../../../domain/rates/rate-cache.ts'
 import { AppError } from '../../../errors.ts'
-import { PROVIDERS } from '../../../providers/list.ts'
 import { command, printResult, type Terminal } from '../../command.ts'
 import { PLACE } from '../../place/options.ts'
 import { writeNew } from '../positionals.ts'
@@ -21,7 +20,7 @@ all lines before, so that cambista import sees whether a file is whole. A server
   run({ options, positionals: [path], terminal, withDatabase }) {
     const format = options.format ?? (path?.toLowerCase().endsWith('.ndjson') ? 'ndjson' : 'csv')
     return withDatabase({ mustExist: true }, async (db) => {
-      const found = await exportable(db, await openRateCache(db, PROVIDERS))
+      const found = await exportable(db, await openRateCache(db, terminal.providers))
       const text = untilStopped(exportedText(found, format), terminal)
       if (path === undefined) {
         for await (const bytes of text) terminal.out(bytes)

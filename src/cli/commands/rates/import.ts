@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { SeriesInFile } from '../../../domain/rates/export-file.ts'
 import { AppError, reasonOf } from '../../../errors.ts'
-import { PROVIDERS } from '../../../providers/list.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import { importRates } from '../../../sync/import/import.ts'
 import { flag } from '../../call-options.ts'
@@ -34,7 +33,7 @@ days that it has are known then, and its values are rounded to the decimals that
       throw new AppError('failed', `cannot import ${path}: ${reasonOf(error)}`, { cause: error })
     }
     const file = await open(path).catch(failed) // before another user's data directory makes this process that user
-    const provider = PROVIDERS.find((one) => one.code === 'bccr') as Provider
+    const provider = terminal.providers.find((one) => one.code === 'bccr') as Provider
     const bytes = isOfBank ? await bytesOf(file).catch(failed) : undefined
     const exported = bytes ? [] : await readExported(path, file).catch(failed)
     return withDatabase({ mustExist: false }, async (_, engine) => {
@@ -43,7 +42,7 @@ days that it has are known then, and its values are rounded to the decimals that
             .then(({ readSpreadsheet }) => readSpreadsheet(engine, provider, { bytes, code, decimal, exact }))
             .catch(failed)
         : exported
-      const deps = { ...engine, providers: PROVIDERS, signal: terminal.stop }
+      const deps = { ...engine, providers: terminal.providers, signal: terminal.stop }
       const ends = await importRates(deps, series, { replace: options.replace, dryRun: options['dry-run'] })
       const lines = ends.map(({ provider, inserted, updated, unchanged, kept, run }) => {
         const counts = `${inserted} new, ${updated} replaced, ${unchanged} unchanged, ${kept} kept that differ`

@@ -9,7 +9,7 @@ import { keepTexts, makeDirectory, openTestBlobs, runJson } from '../../../suppo
 import { temporaryDatabase, temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../../bin/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../../../support/cambista.ts')
 const NASTY = '../../etc/“passwd”\u202e;rm -rf $HOME'
 
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex')

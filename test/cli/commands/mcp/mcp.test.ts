@@ -26,7 +26,7 @@ import { startProgram } from '../../../support/program.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { runCommand, until } from '../../../support/terminal.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../../bin/cambista.ts')
+const ENTRY = join(import.meta.dirname, '../../../support/cambista.ts')
 const ON = '2026-03-22'
 const INITIALIZE = {
   protocolVersion: '2025-11-25',

@@ -7,6 +7,7 @@ import { addDays, todayIn } from '../../../../src/dates.ts'
 import { run } from '../../../../src/main.ts'
 import { storeAsOtherProcess, withinASecond } from '../../../api/support.ts'
 import { startTestApp, type TestApp } from '../../../support/app.ts'
+import { TEST_PROVIDERS } from '../../../support/providers.ts'
 import { ofSqlite, temporaryDirectory, temporaryEngine } from '../../../support/temporary.ts'
 import { runCommand } from '../../../support/terminal.ts'
 
@@ -119,6 +120,7 @@ test('asks at a terminal, and changes nothing without a yes', ofSqlite, async (t
         else input.end(text)
       },
       input: () => input,
+      providers: TEST_PROVIDERS,
       interactive: true,
       stop: stop.signal,
     })
