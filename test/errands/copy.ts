@@ -1,19 +1,30 @@
 // The copy of the sources on which an errand is done.
 
 import { execFile } from 'node:child_process'
-import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-const COPIED = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
+const SOURCES = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
 
-/** A copy of what the program is made of, with the installed packages; it is gone when the test ends. */
+/** Copies the sources of the program, with the installed packages; the copy is removed when the test ends. */
 export function copySources(t: TestContext): string {
+  return copyOf(t, SOURCES)
+}
+
+/** Copies the whole repository in the same way, its tests included. */
+export function copyRepository(t: TestContext): string {
+  const names = readdirSync(ROOT).filter((name) => !['.git', 'node_modules', 'dist'].includes(name))
+  return copyOf(t, names)
+}
+
+function copyOf(t: TestContext, names: readonly string[]): string {
   const copy = temporaryDirectory(t)
-  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  const filter = (path: string) => basename(path) !== 'node_modules'
+  for (const name of names) cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter })
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   return copy
 }
@@ -24,6 +35,16 @@ export async function compile(copy: string): Promise<void> {
   writeFileSync(join(copy, 'tsconfig.errands.json'), JSON.stringify(config))
   const tsc = join(ROOT, 'node_modules/.bin/tsc')
   await promisify(execFile)(tsc, ['-p', 'tsconfig.errands.json'], { cwd: copy })
+}
+
+/** Runs test files of a copy. @throws with the report when one fails */
+export async function runTests(copy: string, patterns: readonly string[]): Promise<void> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env // else the copy reports to this very run
+  const args = ['--test', '--test-concurrency=2', '--test-reporter=dot', ...patterns]
+  const options = { cwd: copy, env, maxBuffer: 64 * 1024 ** 2 }
+  await promisify(execFile)(process.execPath, args, options).catch((error: { stdout?: string }) => {
+    throw new Error(`tests of the copy fail:\n${error.stdout}`, { cause: error })
+  })
 }
 
 /** The program of a copy, to be started. */

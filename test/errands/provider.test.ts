@@ -4,14 +4,52 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { LONG } from '../faults/scale.ts'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
 import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
-import { compile, copySources, launcherIn, ROOT } from './copy.ts'
+import { compile, copyRepository, copySources, launcherIn, ROOT, runTests } from './copy.ts'
 
-function copyWithPruebas(t: TestContext): string {
-  const copy = copySources(t)
+const README_ROWS = {
+  '| `--sync-cron ': [
+    '| `--pruebas-cron PATTERN` | `30 16 * * 1-5` | when to sync, in the time of Helsinki |',
+  ],
+  '| `--bccr-token-file ': [
+    '| `--pruebas-url URL` | `https://pruebas.example/rates` | base of its rates |',
+    '| `--pruebas-pace MS` | `500` | least milliseconds between two requests to it |',
+    '| `--pruebas-token-file FILE` |  | file with its token (or the token itself in CAMBISTA_PRUEBAS_TOKEN) |',
+  ],
+}
+const LEAME_ROWS = {
+  '- `--sync-cron ': [
+    '- `--pruebas-cron PATRÓN` (`30 16 * * 1-5`): cuándo se sincroniza, en hora de Helsinki',
+  ],
+  '  nuevo en cada sincronización': [
+    '- `--pruebas-url URL` (`https://pruebas.example/rates`): dirección base de sus tipos de cambio',
+    '- `--pruebas-pace MS` (`500`): mínimo de milisegundos entre dos solicitudes',
+    '- `--pruebas-token-file ARCHIVO`: archivo con su token (o el token mismo en CAMBISTA_PRUEBAS_TOKEN)',
+  ],
+}
+/** Tests of the files that a provider could break; `npm run test:long` runs the whole fast lane. */
+const TESTS = LONG
+  ? ['test/*.test.ts', 'test/!(e2e|faults|clients|page|engines|release|errands)/**/*.test.ts']
+  : [
+      'test/{start,bundle,readme,readme-spanish,architecture}.test.ts',
+      'test/cli/{language/*,progress,commands/rates/exchange}.test.ts',
+    ]
+
+function addRows(path: string, rows: Readonly<Record<string, readonly string[]>>): void {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  for (const [start, added] of Object.entries(rows)) {
+    const at = lines.findIndex((line) => line.startsWith(start))
+    assert.ok(at > 0, start)
+    lines.splice(at + 1, 0, ...added)
+  }
+  writeFileSync(path, lines.join('\n'))
+}
+
+function addPruebas(copy: string): string {
   const source = readFileSync(join(ROOT, 'test/support/pruebas/pruebas.ts'), 'utf8')
   const folder = join(copy, 'src/providers')
   mkdirSync(join(folder, 'pruebas'))
@@ -28,11 +66,18 @@ function copyWithPruebas(t: TestContext): string {
 }
 
 test('a provider that was added satisfies the compiler', async (t) => {
-  await compile(copyWithPruebas(t))
+  await compile(addPruebas(copySources(t)))
+})
+
+test('a provider that was added with its rows in the manual breaks no test', async (t) => {
+  const copy = addPruebas(copyRepository(t))
+  addRows(join(copy, 'README.md'), README_ROWS)
+  addRows(join(copy, 'src/manual/leame.md'), LEAME_ROWS)
+  await runTests(copy, TESTS)
 })
 
 test('a provider that was added has its options, rows, runs and part of doctor', async (t) => {
-  const launcher = launcherIn(copyWithPruebas(t))
+  const launcher = launcherIn(addPruebas(copySources(t)))
   const source = await startPruebas(t, fixedClock(new Date().toISOString()))
   const dataDir = join(temporaryDirectory(t), 'data')
   const cambista = async (words: string[], env: Record<string, string> = {}) => {

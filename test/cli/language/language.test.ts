@@ -60,16 +60,15 @@ test('English help is the same in each locale that is not Spanish, and wrapped t
       assert.deepEqual(await runCommand([...words, '--help'], { LANG }), plain)
     }
   }
-  const { out } = await runCommand(['serve', '--help'])
+  const { out } = await runCommand(['key', 'create', '--help'])
+  assert.match(
+    out,
+    /\nFlags \(each but those marked \* is an environment variable too: --data-dir is\nCAMBISTA_DATA_DIR\):\n/,
+  )
   assert.ok(
     out.includes(`
-Flags (each but those marked * is an environment variable too: --data-dir is
-CAMBISTA_DATA_DIR):
-  --host ADDRESS          address to listen on (default 127.0.0.1)
-  --port PORT             port to listen on; 0 takes a free one (default 8080)
-  --also-listen URL       answer in the shapes of other services at this address
-                          too, such as https://0.0.0.0:443; give it again for
-                          each
+  --in-url              for programs that can only put it into the address or a
+                        form; it opens rates and nothing else *
 `),
   )
 })

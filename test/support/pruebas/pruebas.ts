@@ -1,7 +1,6 @@
 // The Banco de Pruebas, which does not exist: a provider of the tests alone that is in nothing like the central bank.
 // Its values are XML, quoted per euro, of working days at four in the afternoon in Helsinki; it asks for a token.
 
-import { Parser } from 'htmlparser2'
 import {
   type Answer,
   type CatalogueSeries,
@@ -97,7 +96,8 @@ function seriesOf(currency: string): CatalogueSeries {
  * `<rates><series code="EUR.USD"/>…<day date="2026-03-24"><rate code="EUR.USD" value="1.0842"/>…</day>…</rates>`
  * @throws FetchFailure when it is anything else, or not whole
  */
-function readRates(body: string): Answer {
+async function readRates(body: string): Promise<Answer> {
+  const { Parser } = await import('htmlparser2') // a start loads the providers, and must not load it
   const listed: Answer['listed'] = []
   const observations: Observation[] = []
   let root: string | undefined
