@@ -102,6 +102,7 @@ export async function listenOn(
  */
 function bodiesInProgress(lingering: Lingering) {
   const requests = new WeakMap<Duplex, IncomingMessage>()
+  const watched = new WeakSet<Duplex>()
   const isBeingSent = (socket: Duplex) => {
     const req = requests.get(socket)
     if (!req || req.complete) return false
@@ -112,7 +113,10 @@ function bodiesInProgress(lingering: Lingering) {
     note(req: IncomingMessage): void {
       const { socket, headers } = req
       if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-      if (!requests.has(socket)) lingerOn(socket, lingering, () => isBeingSent(socket))
+      if (!watched.has(socket)) {
+        watched.add(socket)
+        lingerOn(socket, lingering, () => isBeingSent(socket))
+      }
       requests.set(socket, req)
       req.once('close', () => {
         if (requests.get(socket) === req) requests.delete(socket)
