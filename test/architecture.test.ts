@@ -303,3 +303,14 @@ function circlesAmong(placeOf: (path: string) => string): string[] {
 function packageOf(name: string): string {
   return name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? name)
 }
+
+test('tests take their providers from test/support/providers.ts, not from the list of the program', () => {
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.includes('node_modules'),
+  )
+  const importing = files.filter((name) =>
+    /from '[./]+src\/providers\/list\.ts'/.test(readFileSync(join(ROOT, 'test', name), 'utf8')),
+  )
+  assert.ok(files.length > 300)
+  assert.deepEqual(importing, [])
+})

@@ -13,13 +13,13 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { dayOf, isoOf } from '../../../src/dates.ts'
 import { createBackup } from '../../../src/domain/backup/backup.ts'
-import { PROVIDERS } from '../../../src/providers/list.ts'
 import { openBackupSet } from '../../../src/store/backup/set.ts'
 import { raiseRevision } from '../../../src/store/meta.ts'
 import { upsertRates } from '../../../src/store/rates/rates.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import type { Db } from '../../../src/store/tables.ts'
 import { ensureCatalogue } from '../../../src/sync/catalogue.ts'
+import { TEST_PROVIDERS } from '../../support/providers.ts'
 import { fixedClock, temporaryDatabase, temporaryDirectory } from '../../support/temporary.ts'
 
 async function pragma(db: Db, name: string): Promise<unknown> {
@@ -75,7 +75,7 @@ test('the pragmas are those that Litestream asks for', async (t) => {
 test('the WAL is not begun anew, shrunk or removed while Litestream reads it', async (t) => {
   const dataDir = temporaryDirectory(t)
   const db = openDatabase(dataDir)
-  await ensureCatalogue(db, PROVIDERS, fixedClock().read)
+  await ensureCatalogue(db, TEST_PROVIDERS, fixedClock().read)
   const replica = startReplication(dataDir)
   t.after(() => replica.close())
   const salts = saltsOf(dataDir)
