@@ -5,9 +5,17 @@ import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { LONG } from '../faults/scale.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
+/** Tests that an errand could break; `npm run test:long` runs the whole fast lane. */
+export const TESTS = LONG
+  ? ['test/*.test.ts', 'test/!(e2e|faults|clients|page|engines|release|errands)/**/*.test.ts']
+  : [
+      'test/{start,bundle,readme,readme-spanish,architecture}.test.ts',
+      'test/cli/{language/*,progress,command-line,commands/completion,commands/rates/exchange}.test.ts',
+    ]
 const SOURCES = ['src', 'bin', 'schema.sql', 'package.json', 'tsconfig.json']
 
 /** Copies the sources of the program, with the installed packages; the copy is removed when the test ends. */

@@ -7,14 +7,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { compile, copySources, launcherIn } from './copy.ts'
+import { compile, copyRepository, copySources, launcherIn, runTests, TESTS } from './copy.ts'
 
 /** A text to put into a file that is there: before another one, the first that follows `after` where that is given. */
 type Line = { file: string; before: string; after?: string; add: string }
 
-/** A copy of the sources with these errands done. */
-function copyWith(t: TestContext, errands: readonly string[]): string {
-  const copy = copySources(t)
+/** Does errands on a copy, by default one of the sources alone. */
+function copyWith(t: TestContext, errands: readonly string[], copy = copySources(t)): string {
   for (const errand of errands) {
     const folder = join(import.meta.dirname, errand)
     const added = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
@@ -63,6 +62,10 @@ test('a command that was added runs, and is in the help', async (t) => {
   await cambista('key', 'create', 'erp', '--data-dir', dataDir)
   assert.equal(await cambista('rates', 'count', '--data-dir', dataDir), '0 values are stored\n')
   assert.match(await cambista('--help'), /rates count/)
+})
+
+test('a command that was added breaks no test', async (t) => {
+  await runTests(copyWith(t, ['command'], copyRepository(t)), TESTS)
 })
 
 test('an endpoint, a face and a form that were added answer', async (t) => {

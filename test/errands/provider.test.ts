@@ -5,11 +5,10 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { LONG } from '../faults/scale.ts'
 import { startProgram } from '../support/program.ts'
 import { PRUEBAS_TOKEN, startPruebas } from '../support/pruebas/source.ts'
 import { fixedClock, temporaryDirectory } from '../support/temporary.ts'
-import { compile, copyRepository, copySources, launcherIn, ROOT, runTests } from './copy.ts'
+import { compile, copyRepository, copySources, launcherIn, ROOT, runTests, TESTS } from './copy.ts'
 
 const README_ROWS = {
   '| `--sync-cron ': [
@@ -31,13 +30,6 @@ const LEAME_ROWS = {
     '- `--pruebas-token-file ARCHIVO`: archivo con su token (o el token mismo en CAMBISTA_PRUEBAS_TOKEN)',
   ],
 }
-/** Tests of the files that a provider could break; `npm run test:long` runs the whole fast lane. */
-const TESTS = LONG
-  ? ['test/*.test.ts', 'test/!(e2e|faults|clients|page|engines|release|errands)/**/*.test.ts']
-  : [
-      'test/{start,bundle,readme,readme-spanish,architecture}.test.ts',
-      'test/cli/{language/*,progress,commands/rates/exchange}.test.ts',
-    ]
 
 function addRows(path: string, rows: Readonly<Record<string, readonly string[]>>): void {
   const lines = readFileSync(path, 'utf8').split('\n')
